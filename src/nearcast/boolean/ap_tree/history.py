@@ -1,0 +1,84 @@
+"""What past messages tell about those to come: which words they had, and where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.batches import MessageBatch
+from nearcast.boolean.ap_tree._build import Statistics
+from nearcast.boolean.subscription_store import SubscriptionStore
+from nearcast.model import Space
+from nearcast.text.string_table import StringTable
+
+# Cells are judged by where messages were; this many places are enough to tell dense from empty.
+MOST_POINTS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHistory:
+    """How many of the past messages had each word, and a sample of their places."""
+
+    messages: int
+    vocabulary: StringTable
+    having: NDArray[np.int64]  # by number in the vocabulary
+    points: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, messages: MessageBatch, space: Space) -> MessageHistory:
+        """Count a batch of messages.  O(words)."""
+        if messages.space is not space:
+            raise ValueError(f"the history is in {messages.space}, the index in {space}")
+        if len(messages) == 0:
+            raise ValueError("the history has no messages; leave it out instead")
+        message = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))
+        once = np.unique(message * len(messages.lexicon) + messages.words)
+        vocabulary = StringTable()
+        number = vocabulary.add(messages.lexicon)
+        having = np.zeros(len(vocabulary), np.int64)
+        np.add.at(having, number[once % max(1, len(messages.lexicon))], 1)
+        rows = np.linspace(0, len(messages) - 1, min(MOST_POINTS, len(messages))).astype(np.int64)
+        # A box message hits cells around its middle, near enough for a statistic.
+        first = messages.rects[messages.rect_start[rows]]
+        return cls(len(messages), vocabulary, having, (first[:, :2] + first[:, 2:]) / 2)
+
+    def statistics(self, store: SubscriptionStore) -> Statistics:
+        """The chance of each of the store's words, by rank, and the places."""
+        numbers = self.vocabulary.find(store.words_by_rank())
+        seen = numbers >= 0
+        # Together, unseen words are about as likely as those seen once (Good and Turing).
+        seen_once = int((self.having == 1).sum()) / self.messages
+        unseen = seen_once / max(1, int((~seen).sum()))
+        chance = np.full(len(numbers), unseen, np.float32)
+        chance[seen] = self.having[numbers[seen]] / self.messages
+        return Statistics(chance, self.points, True)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The whole state, for saving."""
+        own = {
+            "messages": np.array([self.messages]),
+            "having": self.having,
+            "points": self.points,
+        }
+        words = {f"word_{name}": array for name, array in self.vocabulary.arrays().items()}
+        return own | words
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> MessageHistory:
+        """The history whose `arrays()` these are."""
+        words = {name: arrays[f"word_{name}"] for name in ("data", "start", "slots")}
+        return cls(
+            int(arrays["messages"][0]),
+            StringTable.from_arrays(words),
+            arrays["having"],
+            arrays["points"],
+        )

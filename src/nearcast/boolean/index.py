@@ -1,0 +1,91 @@
+"""The contract of the room: what every index that answers "who wants this message?" can do."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
+from nearcast.model import Message, Space, Subscription
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """What an index holds and what it has done.
+
+    - `subscriptions`: how many are live
+    - `bytes`: memory of its arrays in use
+    - `nodes`: inner nodes of its structure, 0 where it has none
+    - `copies`: places an average clause is stored in
+    - `candidates`, `matches`: looked at, and found, since the index was made
+    """
+
+    subscriptions: int
+    bytes: int
+    nodes: int
+    copies: float
+    candidates: int
+    matches: int
+
+
+class BooleanIndex(ABC):
+    """Finds, for each message, the subscriptions whose words and region it satisfies.
+
+    One writer at a time; `match_batch` may use several threads of its own.
+    """
+
+    space: Space
+
+    @abstractmethod
+    def insert_batch(self, batch: SubscriptionBatch) -> None:
+        """Add subscriptions; those whose id is live replace the old ones.  All or none."""
+
+    @abstractmethod
+    def remove(self, subscription_id: int | str) -> None:
+        """Take a live subscription out; KeyError for an unknown id."""
+
+    @abstractmethod
+    def match_batch(self, messages: MessageBatch, *, threads: int = 1) -> Matches:
+        """The subscriptions each message of the batch reaches, the same for any thread count."""
+
+    @abstractmethod
+    def subscription(self, subscription_id: int | str) -> Subscription:
+        """A live subscription, its expression in minimal form; KeyError for an unknown id."""
+
+    @abstractmethod
+    def ids(self) -> list[int | str]:
+        """The live ids, in no particular order."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __contains__(self, subscription_id: object) -> bool: ...
+
+    @abstractmethod
+    def stats(self) -> IndexStats:
+        """What the index holds and has done."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Assert every invariant of the structure; for tests, slow."""
+
+    @abstractmethod
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to one file, all or nothing."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a saved index; it answers at once, can be changed, and never changes the file."""
+
+    def insert(self, subscription: Subscription) -> None:
+        """Add one subscription, or replace the live one of the same id."""
+        self.insert_batch(SubscriptionBatch.from_subscriptions([subscription], space=self.space))
+
+    def match(self, message: Message) -> list[int | str]:
+        """The ids of the subscriptions that want this message: a batch of one."""
+        batch = MessageBatch.from_messages([message], space=self.space)
+        return self.match_batch(batch).for_message(0)

@@ -1,0 +1,335 @@
+"""What every flat index of the room keeps: ids, words, clauses, regions, in slots and entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nearcast.batches import MessageBatch, SubscriptionBatch
+from nearcast.boolean._clauses import Clauses
+from nearcast.boolean._store_kernels import count_terms, pack_terms, rank_terms, write_terms
+from nearcast.boolean.id_table import IdTable
+from nearcast.growing_array import GrowingArray
+from nearcast.model import ANY, Space, Subscription
+from nearcast.space.region_column import BOX, EVERYWHERE, RegionColumn
+from nearcast.text import Clause, Expression, TermOrder
+from nearcast.text.string_table import StringTable
+
+MOST_WORDS = 2**16 - 1  # of one clause: counts are uint16
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Entries to be placed in an index or taken out of it, with what an index asks about them.
+
+    - `entry`: int32[n], their numbers
+    - `slot`: int32[n], the subscriptions they belong to
+    - `bounds`: float32[n, 4], the rectangle of each, rounded outward
+    - `is_shaped`: bool[n], is the region anything but a box?
+    - `is_shared`: bool[n], does the subscription have other entries as well?
+    """
+
+    entry: NDArray[np.int32]
+    slot: NDArray[np.int32]
+    bounds: NDArray[np.float32]
+    is_shaped: NDArray[np.bool_]
+    is_shared: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.entry)
+
+
+class SubscriptionStore:
+    """Live subscriptions in flat arrays.
+
+    A subscription has a *slot*; each of its clauses, over each rectangle of its region's cover, is
+    an *entry* (see `_clauses`). Keywords are ranks in the index's order: rank 0 comes first. Words
+    that arrive after the order was last decided come last.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.ids = IdTable()
+        self.regions = RegionColumn.empty(space)
+        self._vocabulary = StringTable()
+        self._rank_of = GrowingArray(np.empty(0, np.int32))  # by number in the vocabulary
+        self._first_entry = GrowingArray(np.empty(0, np.int32))  # by slot
+        self._next_entry = GrowingArray(np.empty(0, np.int32))  # by entry, of the same slot
+        self._slot = GrowingArray(np.empty(0, np.int32))
+        self._start = GrowingArray(np.empty(0, np.int64))
+        self._required = GrowingArray(np.empty(0, np.uint16))
+        self._forbidden = GrowingArray(np.empty(0, np.uint16))
+        self._terms = GrowingArray(np.empty(0, np.int32))
+        self._vacant = GrowingArray(np.empty(0, np.int32))
+        self._unused_terms = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def clauses(self) -> Clauses:
+        """The arrays kernels read."""
+        return Clauses(
+            self._slot.used,
+            self._start.used,
+            self._required.used,
+            self._forbidden.used,
+            self._terms.used,
+        )
+
+    @property
+    def words(self) -> int:
+        """How many distinct words subscriptions have ever used."""
+        return len(self._vocabulary)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in use."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    # ------------------------------------------------------------------ coming and going
+
+    def add(self, batch: SubscriptionBatch) -> Entries:
+        """Store a batch of new ids; returns its entries.  O(size of the batch)."""
+        rank = self._ranks(batch.lexicon)
+        row, bounds = batch.regions.covers()
+        clauses_of_row = np.diff(batch.clause_start)
+        repeat = clauses_of_row[row]
+        row_of_entry = np.repeat(row, repeat)
+        cover_of_entry = np.repeat(np.arange(len(row)), repeat)
+        # The clauses of a row follow each other: count up from its first one.
+        first = np.cumsum(repeat) - repeat
+        clause = (
+            np.arange(len(row_of_entry))
+            - np.repeat(first, repeat)
+            + batch.clause_start[row_of_entry]
+        )
+        required = np.diff(batch.required_start)[clause]
+        forbidden = np.diff(batch.forbidden_start)[clause]
+
+        slots = self.ids.add(batch.ids)
+        self._put_regions(slots, batch.regions)
+        entries = self._claim_entries(len(clause))
+        sizes = required + forbidden
+        start = len(self._terms.used) + np.cumsum(sizes) - sizes
+        terms = np.empty(int(sizes.sum()), np.int32)
+        write_terms(
+            clause, batch.required_start, batch.required,
+            batch.forbidden_start, batch.forbidden, rank, terms,
+        )  # fmt: skip
+        self._terms.extend(terms)
+        self._slot.used[entries] = slots[row_of_entry]
+        self._start.used[entries] = start
+        self._required.used[entries] = required
+        self._forbidden.used[entries] = forbidden
+        self._link(slots, row_of_entry, entries)
+        return self._entries(entries, bounds[cover_of_entry])
+
+    def entries_of(self, slot: int) -> Entries:
+        """The entries of one subscription, as `add` returned them.  O(entries)."""
+        numbers = self._entry_numbers(slot)
+        _, bounds = self.regions.take([slot]).covers()
+        # `add` numbers entries cover by cover, clause by clause.
+        return self._entries(numbers, np.repeat(bounds, len(numbers) // len(bounds), axis=0))
+
+    def all_entries(self) -> Entries:
+        """Every live entry, for building an index anew.  O(size)."""
+        slots = self.ids.live_slots()
+        row, bounds = self.regions.take(slots).covers()
+        live = np.flatnonzero(self._slot.used >= 0)
+        # Entries of a slot in the order of their numbers are cover by cover.
+        by_slot = live[np.argsort(self._slot.used[live], kind="stable")].astype(np.int32)
+        entries_of_slot = np.bincount(self._slot.used[live], minlength=self.ids.slots)[slots]
+        covers_of_slot = np.bincount(row, minlength=len(slots))
+        repeat = (entries_of_slot // np.maximum(covers_of_slot, 1))[row]
+        return self._entries(by_slot, np.repeat(bounds, repeat, axis=0))
+
+    def remove(self, slot: int) -> None:
+        """Forget a subscription; the index has taken its entries out already.  O(entries)."""
+        numbers = self._entry_numbers(slot)
+        self._unused_terms += int(
+            self._required.used[numbers].sum(dtype=np.int64)
+            + self._forbidden.used[numbers].sum(dtype=np.int64)
+        )
+        self._slot.used[numbers] = _NONE
+        self._vacant.extend(numbers)
+        self._first_entry.used[slot] = _NONE
+        self.ids.remove(slot)
+        if self._unused_terms > 1024 + len(self._terms.used) // 2:
+            total = len(self._terms.used) - self._unused_terms
+            self._terms = GrowingArray(pack_terms(self.clauses, total))
+            self._unused_terms = 0
+
+    # ------------------------------------------------------------------ words
+
+    def order_words(self, order: TermOrder) -> None:
+        """Rank all words anew by how often live entries require them.  O(size)."""
+        frequency = self._frequency_by_rank()
+        old_rank = self._rank_of.used
+        by_word = order.order(frequency[old_rank])
+        rank = np.empty(self.words, np.int32)
+        rank[by_word] = np.arange(self.words, dtype=np.int32)
+        new_rank = np.empty(self.words, np.int32)
+        new_rank[old_rank] = rank
+        rank_terms(self.clauses, new_rank)
+        self._rank_of = GrowingArray(rank)
+
+    def shares_by_rank(self) -> NDArray[np.float32]:
+        """The share of subscriptions that require each word, by rank.  O(size)."""
+        return (self._frequency_by_rank() / max(1, len(self))).astype(np.float32)
+
+    def words_by_rank(self) -> pa.LargeStringArray:
+        """All words, the first in the order first."""
+        return self._vocabulary.to_arrow(np.argsort(self._rank_of.used))
+
+    def ranks_of(self, messages: MessageBatch) -> NDArray[np.int32]:
+        """The rank of each word of a batch, in its order, -1 for words no subscription uses."""
+        numbers = self._vocabulary.find(messages.lexicon)
+        rank = np.full(len(numbers), -1, np.int32)
+        known = numbers >= 0
+        rank[known] = self._rank_of.used[numbers[known]]
+        return rank[messages.words]
+
+    # ------------------------------------------------------------------ looking things up
+
+    def slot_of(self, subscription_id: int | str) -> int:
+        """The slot of a live id; KeyError otherwise."""
+        slot = int(self.ids.find(pa.array([subscription_id]))[0])
+        if slot < 0:
+            raise KeyError(subscription_id)
+        return slot
+
+    def subscription(self, slot: int) -> Subscription:
+        """The subscription in a slot as an object, its expression in minimal form."""
+        word_of = {}
+        clauses = set()
+        for entry in self._entry_numbers(slot).tolist():
+            begin = int(self._start.used[entry])
+            middle = begin + int(self._required.used[entry])
+            end = middle + int(self._forbidden.used[entry])
+            terms = self._terms.used[begin:end]
+            for rank in terms.tolist():
+                if rank not in word_of:
+                    number = int(np.flatnonzero(self._rank_of.used == rank)[0])
+                    word_of[rank] = self._vocabulary.word(number)
+            words = [word_of[rank] for rank in terms.tolist()]
+            count = middle - begin
+            clauses.add(Clause(frozenset(words[:count]), frozenset(words[count:])))
+        anything = not any(clause.required for clause in clauses)
+        expression = Expression(tuple(clauses))
+        return Subscription(
+            self.ids.id_of(slot), ANY if anything else expression, self.regions.region(slot)
+        )
+
+    # ------------------------------------------------------------------ saving
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The whole state, as views, for saving."""
+        parts: dict[str, NDArray[Any]] = {
+            "rank_of": self._rank_of.used,
+            "first_entry": self._first_entry.used,
+            "next_entry": self._next_entry.used,
+            "slot": self._slot.used,
+            "start": self._start.used,
+            "required": self._required.used,
+            "forbidden": self._forbidden.used,
+            "terms": self._terms.used,
+            "vacant": self._vacant.used,
+            "unused_terms": np.array([self._unused_terms]),
+        }
+        for name, array in self.ids.arrays().items():
+            parts[f"ids/{name}"] = array
+        for name, array in self.regions.arrays().items():
+            parts[f"regions/{name}"] = array
+        for name, array in self._vocabulary.arrays().items():
+            parts[f"vocabulary/{name}"] = array
+        return parts
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], space: Space) -> SubscriptionStore:
+        """The store whose `arrays()` these are; they are taken over, not copied."""
+
+        def part(prefix: str) -> dict[str, NDArray[Any]]:
+            return {
+                name.removeprefix(prefix): array
+                for name, array in arrays.items()
+                if name.startswith(prefix)
+            }
+
+        store = cls(space)
+        store.ids = IdTable.from_arrays(part("ids/"))
+        store.regions = RegionColumn.from_arrays(part("regions/"), space)
+        store._vocabulary = StringTable.from_arrays(part("vocabulary/"))
+        store._rank_of = GrowingArray(arrays["rank_of"])
+        store._first_entry = GrowingArray(arrays["first_entry"])
+        store._next_entry = GrowingArray(arrays["next_entry"])
+        store._slot = GrowingArray(arrays["slot"])
+        store._start = GrowingArray(arrays["start"])
+        store._required = GrowingArray(arrays["required"])
+        store._forbidden = GrowingArray(arrays["forbidden"])
+        store._terms = GrowingArray(arrays["terms"])
+        store._vacant = GrowingArray(arrays["vacant"])
+        store._unused_terms = int(arrays["unused_terms"][0])
+        return store
+
+    # ------------------------------------------------------------------ private
+
+    def _frequency_by_rank(self) -> NDArray[np.int64]:
+        frequency = np.zeros(self.words, np.int64)
+        count_terms(self.clauses, frequency)
+        return frequency
+
+    def _ranks(self, lexicon: pa.LargeStringArray) -> NDArray[np.int32]:
+        numbers = self._vocabulary.add(lexicon)
+        ranked = len(self._rank_of.used)
+        self._rank_of.extend(np.arange(ranked, len(self._vocabulary), dtype=np.int32))
+        return self._rank_of.used[numbers]
+
+    def _put_regions(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
+        """Vacant slots come first in `slots`; the others are new, at the end."""
+        again = int((slots < len(self.regions)).sum())
+        for i in range(again):
+            self.regions.put(int(slots[i]), regions, i)
+        self.regions.append(regions.take(np.arange(again, len(slots))) if again else regions)
+        self._first_entry.extend(np.full(len(slots) - again, _NONE, np.int32))
+
+    def _claim_entries(self, count: int) -> NDArray[np.int32]:
+        again = np.sort(self._vacant.shrink(min(count, len(self._vacant.used))))
+        begin, fresh = len(self._slot.used), count - len(again)
+        for column in (self._slot, self._start, self._required, self._forbidden, self._next_entry):
+            column.extend(np.zeros(fresh, column.used.dtype))
+        return np.concatenate([again, np.arange(begin, begin + fresh, dtype=np.int32)])
+
+    def _link(
+        self, slots: NDArray[np.int32], row: NDArray[np.int32], entries: NDArray[np.int32]
+    ) -> None:
+        """Chain the entries of each slot; entries of a row follow each other."""
+        if len(entries) == 0:
+            return
+        begins = np.ones(len(row), bool)
+        begins[1:] = row[1:] != row[:-1]
+        following = np.append(entries[1:], _NONE)
+        following[np.append(begins[1:], True)] = _NONE
+        self._next_entry.used[entries] = following
+        self._first_entry.used[slots[row[begins]]] = entries[begins]
+
+    def _entry_numbers(self, slot: int) -> NDArray[np.int32]:
+        numbers = []
+        entry = int(self._first_entry.used[slot])
+        while entry != _NONE:
+            numbers.append(entry)
+            entry = int(self._next_entry.used[entry])
+        return np.array(numbers, np.int32)
+
+    def _entries(self, numbers: NDArray[np.int32], bounds: NDArray[np.float32]) -> Entries:
+        slots = self._slot.used[numbers]
+        kind = self.regions.kernel_arrays()[0][slots]
+        first = self._first_entry.used[slots]
+        shared = (first != numbers) | (self._next_entry.used[first] != _NONE)
+        return Entries(numbers, slots, bounds, (kind != BOX) & (kind != EVERYWHERE), shared)

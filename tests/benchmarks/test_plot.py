@@ -1,0 +1,53 @@
+import pytest
+
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.figure import Scale
+from benchmarks.plot import draw
+from benchmarks.records import Record
+from benchmarks.workloads import DATA
+
+SCALE = Scale(subscriptions=300, messages=20, data=DATA, sizes=(300, 600), inserted=300)
+
+
+def row_at(figure, point, index):
+    """A record as it is read from a file."""
+    record = Record(
+        name=figure.name,
+        index=index,
+        data=point.settings.data,
+        subscriptions=point.settings.subscriptions,
+        messages=point.settings.messages,
+        matches_per_message=1.0,
+        candidates_per_message=2.0,
+        microseconds_per_message=3.0,
+        microseconds_per_message_passes=(3.0, 3.0, 3.0),
+        build_seconds=4.0,
+        insert_microseconds=5.0,
+        remove_microseconds=6.0,
+        bytes_per_subscription=7.0,
+        peak_rss_bytes=8,
+        answers_checked_against_oracle=9,
+        keywords_per_message=10.0,
+        workload={},
+        series="limit" if index == "limit" else point.series or point.contender.series,
+        group=point.group,
+        x=point.x,
+    )
+    return vars(record)
+
+
+@pytest.mark.parametrize("figure", CATALOGUE.values(), ids=CATALOGUE)
+def test_every_figure_draws_all_its_panels(figure):
+    points = list(figure.points(SCALE))
+    rows = [row_at(figure, point, index) for point in points for index in ("APTree", "limit")]
+    canvas = draw(figure, rows)
+    assert [axes.get_title() for axes in canvas.axes] == [panel.title for panel in figure.panels]
+    for axes, panel in zip(canvas.axes, figure.panels, strict=True):
+        shown = {text.get_text() for text in axes.get_legend().get_texts()}
+        assert ("limit" in shown) == (panel.shows_limit and panel.y == "microseconds_per_message")
+    assert "300" in canvas.get_supxlabel()
+
+
+def test_the_figures_of_the_paper_are_9_to_17():
+    figures = [name for name in CATALOGUE if "/" in name]
+    assert figures == [f"ap-tree/fig-{number:02}" for number in range(9, 18)]
