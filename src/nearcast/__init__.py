@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
     from nearcast.broker import Broker
+    from nearcast.explain import Explanation
     from nearcast.model import (
         ANY,
         Box,
@@ -31,6 +32,7 @@ __all__ = [
     "Box",
     "Broker",
     "Circle",
+    "Explanation",
     "Matches",
     "Message",
     "MessageBatch",
@@ -50,6 +52,7 @@ __version__ = version("nearcast")
 # Where a name comes from, when it is not from the model.
 _ROOMS = {
     "Broker": "nearcast.broker",
+    "Explanation": "nearcast.explain",
     "Matches": "nearcast.batches",
     "MessageBatch": "nearcast.batches",
     "SubscriptionBatch": "nearcast.batches",

@@ -78,6 +78,7 @@ def write_arrays(
             # A hole at the end is part of the file: its length tells a truncated one.
             file.truncate(base + offset)
             file.flush()
+            os.fchmod(file.fileno(), 0o666 & ~_umask())
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
@@ -98,6 +99,38 @@ def read_arrays(
     Traceback (most recent call last):
     nearcast.storage.BadFile: /dev/null is no Nearcast file: it is only 0 bytes long...
     """
+    name = os.fspath(path)
+    content, base, length = _read_header(path)
+    if content["kind"] != kind:
+        raise BadFile(
+            f"{name} holds a {content['kind']}, not a {kind}; load it with {content['kind']}.load"
+        )
+    arrays: dict[str, NDArray[Any]] = {}
+    for entry in content["arrays"]:
+        array = _mapped(name, entry, base, length)
+        if xxhash.xxh3_64_hexdigest(_bytes_of(array)) != entry["xxh3"]:
+            raise BadFile(
+                f"{name} is damaged: its part {entry['name']!r} does not fit its checksum; "
+                "use another copy"
+            )
+        arrays[entry["name"]] = array
+    return content["meta"], arrays
+
+
+def read_kind(path: str | os.PathLike[str]) -> str:
+    """What a file holds: the `kind` it was written with.  O(header), the arrays are not read.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_arrays(folder + "/a.near", "example", {}, {})
+    ...     read_kind(folder + "/a.near")
+    'example'
+    """
+    kind: str = _read_header(path)[0]["kind"]
+    return kind
+
+
+def _read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int, int]:
+    """The header, checked; where the arrays begin; how long the file is."""
     name = os.fspath(path)
     with open(path, "rb") as file:
         length = os.fstat(file.fileno()).st_size
@@ -121,22 +154,7 @@ def read_arrays(
         header = file.read(header_length)
     if xxhash.xxh3_64_intdigest(header) != header_sum:
         raise BadFile(f"{name} is damaged: its header does not fit its checksum; use another copy")
-    content = json.loads(header)
-    if content["kind"] != kind:
-        raise BadFile(
-            f"{name} holds a {content['kind']}, not a {kind}; load it with {content['kind']}.load"
-        )
-    base = _aligned(_PREFIX.size + header_length)
-    arrays: dict[str, NDArray[Any]] = {}
-    for entry in content["arrays"]:
-        array = _mapped(name, entry, base, length)
-        if xxhash.xxh3_64_hexdigest(_bytes_of(array)) != entry["xxh3"]:
-            raise BadFile(
-                f"{name} is damaged: its part {entry['name']!r} does not fit its checksum; "
-                "use another copy"
-            )
-        arrays[entry["name"]] = array
-    return content["meta"], arrays
+    return json.loads(header), _aligned(_PREFIX.size + header_length), length
 
 
 def _mapped(name: str, entry: dict[str, Any], base: int, length: int) -> NDArray[Any]:
@@ -152,6 +170,13 @@ def _mapped(name: str, entry: dict[str, Any], base: int, length: int) -> NDArray
         return np.empty(shape, dtype)
     # A plain array over the map: kernels are compiled for arrays, not for their subclasses.
     return np.asarray(np.memmap(name, dtype, "c", begin, shape))
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview | bytes:

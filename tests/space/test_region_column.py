@@ -98,7 +98,7 @@ class ColumnBesideList(RuleBasedStateMachine):
             row = data.draw(st.integers(0, len(self.regions) - 1))
             others = self.draw_regions(data, min_size=1)
             other_row = data.draw(st.integers(0, len(others) - 1))
-            self.column.put(row, RegionColumn.of_regions(others, self.space), other_row)
+            self.column.put([row], RegionColumn.of_regions([others[other_row]], self.space))
             self.regions[row] = others[other_row]
 
     @rule(data=st.data())
@@ -134,7 +134,7 @@ def test_append_itself():
 
 def test_put_within_one_column_and_take_drops_the_unused_polygon():
     column = RegionColumn.of_regions([TRIANGLE, SQUARE], Space.EARTH)
-    column.put(0, column, 1)
+    column.put([0], column.take([1]))
     assert column.region(0) == column.region(1) == SQUARE
     assert column.take([0, 1]).nbytes < column.nbytes
 
@@ -176,6 +176,6 @@ def test_spaces_do_not_mix():
     with pytest.raises(ValueError, match=r"Space\.EARTH cannot join regions of Space\.PLANE"):
         plane.append(earth)
     with pytest.raises(ValueError, match="cannot join"):
-        plane.put(0, earth, 0)
+        plane.put([0], earth)
     with pytest.raises(ValueError, match="row 1: the region is of"):
         RegionColumn.of_regions([None, SQUARE], Space.PLANE)

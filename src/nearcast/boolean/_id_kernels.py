@@ -45,10 +45,11 @@ def enter_ids(table, number, slots):
 
 
 @njit(cache=True, nogil=True)
-def drop_id(table, number, slot):
-    """Take a slot that is in the table out of it."""
+def drop_ids(table, number, slots):
+    """Take slots that are in the table out of it.  O(1) expected each."""
     mask = len(table) - 1
-    at = _home(number[slot], mask)
-    while table[at] != slot:
-        at = (at + 1) & mask
-    table[at] = GONE
+    for slot in slots:
+        at = _home(number[slot], mask)
+        while table[at] != slot:
+            at = (at + 1) & mask
+        table[at] = GONE

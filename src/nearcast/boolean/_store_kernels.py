@@ -33,6 +33,17 @@ def count_terms(clauses, frequency):
 
 
 @njit(cache=True, nogil=True)
+def mark_terms(clauses, in_use):
+    """Which ranks do live entries require or forbid?  O(words)."""
+    for entry in range(len(clauses.slot)):
+        if clauses.slot[entry] >= 0:
+            begin = clauses.start[entry]
+            size = np.int64(clauses.required[entry]) + clauses.forbidden[entry]
+            for i in range(begin, begin + size):
+                in_use[clauses.terms[i]] = True
+
+
+@njit(cache=True, nogil=True)
 def rank_terms(clauses, new_rank):
     """Replace every rank r by new_rank[r] and sort the required ones again.  O(words)."""
     for entry in range(len(clauses.slot)):
@@ -59,3 +70,23 @@ def pack_terms(clauses, total):
         clauses.start[entry] = at
         at += size
     return packed
+
+
+@njit(cache=True, nogil=True)
+def chained_entries(first_entry, next_entry, slots):
+    """The entries of each slot, slot after slot, and how many each has.  O(entries)."""
+    counts = np.zeros(len(slots), np.int64)
+    for i in range(len(slots)):
+        entry = first_entry[slots[i]]
+        while entry >= 0:
+            counts[i] += 1
+            entry = next_entry[entry]
+    numbers = np.empty(counts.sum(), np.int32)
+    at = 0
+    for i in range(len(slots)):
+        entry = first_entry[slots[i]]
+        while entry >= 0:
+            numbers[at] = entry
+            at += 1
+            entry = next_entry[entry]
+    return numbers, counts

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearcast.boolean._id_kernels import FREE, drop_id, enter_ids, find_ids
+from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_ids
 from nearcast.growing_array import GrowingArray
 from nearcast.text.string_table import StringTable
 
@@ -24,7 +24,7 @@ class IdTable:
     >>> ids = IdTable()
     >>> ids.add(pa.array(["tea", "cake"]))
     array([0, 1], dtype=int32)
-    >>> ids.remove(0)
+    >>> ids.remove(np.array([0]))
     >>> ids.find(pa.array(["tea", "cake"])), ids.add(pa.array([7]))
     (array([-1,  1], dtype=int32), array([0], dtype=int32))
     >>> ids.ids_of(np.array([1, 0])).to_pylist()
@@ -90,16 +90,15 @@ class IdTable:
         self._count += len(ids)
         return slots
 
-    def remove(self, slot: int) -> None:
-        """Free a slot that is in use.  O(1)."""
-        if self._kind.used[slot] == _INTEGER:
-            drop_id(self._table, self._number.used, slot)
-        else:
-            self._text_slot.used[self._number.used[slot]] = -1
-            self._text_count -= 1
-        self._kind.used[slot] = _VACANT
-        self._vacant.extend(np.array([slot], np.int32))
-        self._count -= 1
+    def remove(self, slots: NDArray[Any]) -> None:
+        """Free slots that are in use.  O(1) each."""
+        kind = self._kind.used[slots]
+        drop_ids(self._table, self._number.used, slots[kind == _INTEGER])
+        self._text_slot.used[self._number.used[slots[kind == _TEXT]]] = -1
+        self._text_count -= int((kind == _TEXT).sum())
+        self._kind.used[slots] = _VACANT
+        self._vacant.extend(slots)
+        self._count -= len(slots)
 
     def id_of(self, slot: int) -> int | str:
         """The id in a slot."""
@@ -116,6 +115,12 @@ class IdTable:
             return self._texts.to_arrow(numbers)
         texts = self._texts.to_arrow(np.where(is_text, numbers, 0))
         return pc.if_else(pa.array(is_text), texts, pa.array(numbers).cast(pa.large_string()))
+
+    def list_of(self, slots: NDArray[Any]) -> list[int | str]:
+        """The ids in these slots, each as it was given.  O(slots)."""
+        if self._text_count in (0, self._count):
+            return self.ids_of(slots).to_pylist()
+        return [self.id_of(slot) for slot in slots.tolist()]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state, as views, for saving."""

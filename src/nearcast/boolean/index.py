@@ -89,3 +89,9 @@ class BooleanIndex(ABC):
         """The ids of the subscriptions that want this message: a batch of one."""
         batch = MessageBatch.from_messages([message], space=self.space)
         return self.match_batch(batch).for_message(0)
+
+
+def check_threads(threads: int) -> None:
+    """Refuse fewer than one thread."""
+    if threads < 1:
+        raise ValueError(f"threads {threads} is too few; give at least 1")

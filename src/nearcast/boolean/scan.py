@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean.index import BooleanIndex, IndexStats
+from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads
 from nearcast.model import Box, Circle, Message, Point, Polygon, Space, Subscription
 from nearcast.model.shapes import Region
 from nearcast.space import is_in, place_rects
@@ -51,24 +51,25 @@ class ScanIndex(BooleanIndex):
         self._place.update({id_: (chunk, row) for row, id_ in enumerate(ids)})
 
     def remove(self, subscription_id: int | str) -> None:
+        if subscription_id not in self:
+            raise KeyError(subscription_id)
         chunk, row = self._place.pop(subscription_id)
         chunk.live[row] = False
         if not chunk.live.any():
             self._chunks.remove(chunk)
 
     def match_batch(self, messages: MessageBatch, *, threads: int = 1) -> Matches:
+        check_threads(threads)
         found: list[int | str] = []
         start = np.zeros(len(messages) + 1, np.int64)
         for i in range(len(messages)):
             found += self.match(messages.message(i))
             start[i + 1] = len(found)
-        ids = found if len({type(id_) for id_ in found}) < 2 else [str(id_) for id_ in found]
-        return Matches(
-            messages.ids,
-            start,
-            pa.array(ids, None if ids else pa.int64()),
-            len(messages) * len(self),
-        )
+        if any(isinstance(id_, str) for id_ in self._place):
+            ids = pa.array([str(id_) for id_ in found], pa.large_string())
+        else:
+            ids = pa.array(found, pa.int64())
+        return Matches(messages.ids, start, ids, len(messages) * len(self))
 
     def match(self, message: Message) -> list[int | str]:
         if message.at.space is not self.space:
@@ -97,7 +98,7 @@ class ScanIndex(BooleanIndex):
         return len(self._place)
 
     def __contains__(self, subscription_id: object) -> bool:
-        return subscription_id in self._place
+        return not isinstance(subscription_id, bool) and subscription_id in self._place
 
     def stats(self) -> IndexStats:
         held = sum(chunk.batch.regions.nbytes for chunk in self._chunks)

@@ -12,15 +12,25 @@ from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean._clauses import Clauses
-from nearcast.boolean._store_kernels import count_terms, pack_terms, rank_terms, write_terms
+from nearcast.boolean._store_kernels import (
+    chained_entries,
+    count_terms,
+    mark_terms,
+    pack_terms,
+    rank_terms,
+    write_terms,
+)
 from nearcast.boolean.id_table import IdTable
 from nearcast.growing_array import GrowingArray
 from nearcast.model import ANY, Space, Subscription
+from nearcast.model.ids import check_id
 from nearcast.space.region_column import BOX, EVERYWHERE, RegionColumn
 from nearcast.text import Clause, Expression, TermOrder
 from nearcast.text.string_table import StringTable
 
-MOST_WORDS = 2**16 - 1  # of one clause: counts are uint16
+MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
+MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
+FARTHEST_BOUND = 1e37
 _NONE = -1
 
 
@@ -31,7 +41,7 @@ class Entries:
     - `entry`: int32[n], their numbers
     - `slot`: int32[n], the subscriptions they belong to
     - `bounds`: float32[n, 4], the rectangle of each, rounded outward
-    - `is_shaped`: bool[n], is the region anything but a box?
+    - `is_shaped`: bool[n], do the bounds alone not tell whether a place is in the region?
     - `is_shared`: bool[n], does the subscription have other entries as well?
     """
 
@@ -95,6 +105,19 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ coming and going
 
+    def check_sizes(self, most_required: int, most_forbidden: int, new_words: int) -> None:
+        """Refuse what the arrays cannot count, before anything is changed."""
+        longest = max(most_required, most_forbidden)
+        if longest > MOST_CLAUSE_WORDS:
+            raise ValueError(
+                f"a clause of {longest} words is too long; the most is {MOST_CLAUSE_WORDS}"
+            )
+        if self.words + new_words > MOST_KEYWORDS:
+            raise ValueError(
+                f"{new_words} more words are too many; an index knows at most {MOST_KEYWORDS}, "
+                f"and has {self.words}"
+            )
+
     def add(self, batch: SubscriptionBatch) -> Entries:
         """Store a batch of new ids; returns its entries.  O(size of the batch)."""
         rank = self._ranks(batch.lexicon)
@@ -131,36 +154,30 @@ class SubscriptionStore:
         self._link(slots, row_of_entry, entries)
         return self._entries(entries, bounds[cover_of_entry])
 
-    def entries_of(self, slot: int) -> Entries:
-        """The entries of one subscription, as `add` returned them.  O(entries)."""
-        numbers = self._entry_numbers(slot)
-        _, bounds = self.regions.take([slot]).covers()
-        # `add` numbers entries cover by cover, clause by clause.
-        return self._entries(numbers, np.repeat(bounds, len(numbers) // len(bounds), axis=0))
+    def entries_of(self, slots: NDArray[Any]) -> Entries:
+        """The entries of some subscriptions, as `add` returned them.  O(entries)."""
+        numbers, counts = chained_entries(self._first_entry.used, self._next_entry.used, slots)
+        row, bounds = self.regions.take(slots).covers()
+        # `add` numbers the entries of a slot cover by cover.
+        covers = np.bincount(row, minlength=len(slots))
+        return self._entries(numbers, np.repeat(bounds, (counts // covers)[row], axis=0))
 
     def all_entries(self) -> Entries:
         """Every live entry, for building an index anew.  O(size)."""
-        slots = self.ids.live_slots()
-        row, bounds = self.regions.take(slots).covers()
-        live = np.flatnonzero(self._slot.used >= 0)
-        # Entries of a slot in the order of their numbers are cover by cover.
-        by_slot = live[np.argsort(self._slot.used[live], kind="stable")].astype(np.int32)
-        entries_of_slot = np.bincount(self._slot.used[live], minlength=self.ids.slots)[slots]
-        covers_of_slot = np.bincount(row, minlength=len(slots))
-        repeat = (entries_of_slot // np.maximum(covers_of_slot, 1))[row]
-        return self._entries(by_slot, np.repeat(bounds, repeat, axis=0))
+        return self.entries_of(self.ids.live_slots())
 
-    def remove(self, slot: int) -> None:
-        """Forget a subscription; the index has taken its entries out already.  O(entries)."""
-        numbers = self._entry_numbers(slot)
+    def remove(self, slots: NDArray[Any]) -> None:
+        """Forget subscriptions; the index has taken their entries out already.  O(entries)."""
+        numbers, _ = chained_entries(self._first_entry.used, self._next_entry.used, slots)
         self._unused_terms += int(
             self._required.used[numbers].sum(dtype=np.int64)
             + self._forbidden.used[numbers].sum(dtype=np.int64)
         )
         self._slot.used[numbers] = _NONE
         self._vacant.extend(numbers)
-        self._first_entry.used[slot] = _NONE
-        self.ids.remove(slot)
+        self._first_entry.used[slots] = _NONE
+        self.ids.remove(slots)
+        self.regions.put(slots, RegionColumn.of_regions([None] * len(slots), self.space))
         if self._unused_terms > 1024 + len(self._terms.used) // 2:
             total = len(self._terms.used) - self._unused_terms
             self._terms = GrowingArray(pack_terms(self.clauses, total))
@@ -169,20 +186,31 @@ class SubscriptionStore:
     # ------------------------------------------------------------------ words
 
     def order_words(self, order: TermOrder) -> None:
-        """Rank all words anew by how often live entries require them.  O(size)."""
+        """Rank all words anew by how often live entries require them.  O(size).
+
+        Words nobody uses any more are forgotten here, when there are many.
+        """
         frequency = self._frequency_by_rank()
         old_rank = self._rank_of.used
+        in_use = np.zeros(self.words, bool)
+        mark_terms(self.clauses, in_use)
+        kept = np.flatnonzero(in_use[old_rank])
+        if self.words > 1024 + 2 * len(kept):
+            words = self._vocabulary.to_arrow(kept)
+            self._vocabulary = StringTable()
+            self._vocabulary.add(words)
+            old_rank = old_rank[kept]
         by_word = order.order(frequency[old_rank])
         rank = np.empty(self.words, np.int32)
         rank[by_word] = np.arange(self.words, dtype=np.int32)
-        new_rank = np.empty(self.words, np.int32)
+        new_rank = np.full(len(frequency), _NONE, np.int32)
         new_rank[old_rank] = rank
         rank_terms(self.clauses, new_rank)
         self._rank_of = GrowingArray(rank)
 
-    def shares_by_rank(self) -> NDArray[np.float32]:
+    def shares_by_rank(self) -> NDArray[np.float64]:
         """The share of subscriptions that require each word, by rank.  O(size)."""
-        return (self._frequency_by_rank() / max(1, len(self))).astype(np.float32)
+        return self._frequency_by_rank() / max(1, len(self))
 
     def words_by_rank(self) -> pa.LargeStringArray:
         """All words, the first in the order first."""
@@ -198,9 +226,13 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ looking things up
 
+    def has(self, subscription_id: object) -> bool:
+        """Is the id live?"""
+        return self._find(subscription_id) >= 0
+
     def slot_of(self, subscription_id: int | str) -> int:
         """The slot of a live id; KeyError otherwise."""
-        slot = int(self.ids.find(pa.array([subscription_id]))[0])
+        slot = self._find(subscription_id)
         if slot < 0:
             raise KeyError(subscription_id)
         return slot
@@ -209,7 +241,10 @@ class SubscriptionStore:
         """The subscription in a slot as an object, its expression in minimal form."""
         word_of = {}
         clauses = set()
-        for entry in self._entry_numbers(slot).tolist():
+        numbers, _ = chained_entries(
+            self._first_entry.used, self._next_entry.used, np.array([slot])
+        )
+        for entry in numbers.tolist():
             begin = int(self._start.used[entry])
             middle = begin + int(self._required.used[entry])
             end = middle + int(self._forbidden.used[entry])
@@ -280,6 +315,13 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ private
 
+    def _find(self, subscription_id: object) -> int:
+        try:
+            known = check_id(subscription_id, "subscription")
+        except (TypeError, ValueError):
+            return -1  # what cannot be an id is not live either
+        return int(self.ids.find(pa.array([known]))[0])
+
     def _frequency_by_rank(self) -> NDArray[np.int64]:
         frequency = np.zeros(self.words, np.int64)
         count_terms(self.clauses, frequency)
@@ -294,9 +336,10 @@ class SubscriptionStore:
     def _put_regions(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
         """Vacant slots come first in `slots`; the others are new, at the end."""
         again = int((slots < len(self.regions)).sum())
-        for i in range(again):
-            self.regions.put(int(slots[i]), regions, i)
-        self.regions.append(regions.take(np.arange(again, len(slots))) if again else regions)
+        if again:
+            self.regions.put(slots[:again], regions.take(np.arange(again)))
+            regions = regions.take(np.arange(again, len(slots)))
+        self.regions.append(regions)
         self._first_entry.extend(np.full(len(slots) - again, _NONE, np.int32))
 
     def _claim_entries(self, count: int) -> NDArray[np.int32]:
@@ -319,17 +362,12 @@ class SubscriptionStore:
         self._next_entry.used[entries] = following
         self._first_entry.used[slots[row[begins]]] = entries[begins]
 
-    def _entry_numbers(self, slot: int) -> NDArray[np.int32]:
-        numbers = []
-        entry = int(self._first_entry.used[slot])
-        while entry != _NONE:
-            numbers.append(entry)
-            entry = int(self._next_entry.used[entry])
-        return np.array(numbers, np.int32)
-
     def _entries(self, numbers: NDArray[np.int32], bounds: NDArray[np.float32]) -> Entries:
         slots = self._slot.used[numbers]
         kind = self.regions.kernel_arrays()[0][slots]
         first = self._first_entry.used[slots]
         shared = (first != numbers) | (self._next_entry.used[first] != _NONE)
-        return Entries(numbers, slots, bounds, (kind != BOX) & (kind != EVERYWHERE), shared)
+        shaped = (kind != BOX) & (kind != EVERYWHERE)
+        # So far out float32 bounds say nothing of where the float64 border is.
+        shaped |= (kind == BOX) & (np.abs(bounds) > FARTHEST_BOUND).any(axis=1)
+        return Entries(numbers, slots, bounds, shaped, shared)

@@ -39,6 +39,14 @@ class Burst:
     end: int
 
 
+@dataclass(frozen=True)
+class Moment:
+    """One second of the city: what is written, and the bursts that are on."""
+
+    messages: list[Message]
+    bursts: tuple[Burst, ...]
+
+
 class City:
     """A town of some eight kilometres across, the same for everyone who gives the same seed.
 
@@ -74,6 +82,10 @@ class City:
 
     def ticks(self, *, messages_per_tick: int = 20) -> Iterator[list[Message]]:
         """What is written in each second, without an end; ids count up, bursts come on top."""
+        return (moment.messages for moment in self.moments(messages_per_tick=messages_per_tick))
+
+    def moments(self, *, messages_per_tick: int = 20) -> Iterator[Moment]:
+        """Like `ticks`, together with the bursts that messages are about."""
         draw = random.Random(f"messages {self.seed}")
         bursts: list[Burst] = []
         sent = 0
@@ -89,7 +101,7 @@ class City:
                     (burst.venue, draw.choice(phrases))
                     for _ in range(draw.randint(*_BURST_MESSAGES))
                 ]
-            yield [
+            messages = [
                 Message(
                     sent + i,
                     text=phrase.format(name=venue.name, street=venue.street),
@@ -98,6 +110,7 @@ class City:
                 )
                 for i, (venue, phrase) in enumerate(said)
             ]
+            yield Moment(messages, tuple(bursts))
             sent += len(said)
             tick += 1
 

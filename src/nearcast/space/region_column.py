@@ -33,7 +33,7 @@ class RegionColumn:
     """Regions by row number, without a Python object each; None is everywhere.
 
     The arrays are drawn in `_kernels.py`. A polygon that `put` replaced stays in them, unused,
-    until `take` copies what is left.
+    until as many are unused as not.
 
     >>> column = RegionColumn.of_regions([Box(0, 0, 2, 1), None], Space.EARTH)
     >>> column.append(RegionColumn.of_regions([Circle(Point(5, 5), 100)], Space.EARTH))
@@ -56,6 +56,7 @@ class RegionColumn:
         self._ring_start = GrowingArray(ring_start)
         self._polygon_start = GrowingArray(polygon_start)
         self._vertices = GrowingArray(vertices)
+        self._unused_polygons = 0
 
     @classmethod
     def empty(cls, space: Space) -> RegionColumn:
@@ -189,22 +190,28 @@ class RegionColumn:
         self._kind.extend(kind)
         self._shape.extend(shape)
 
-    def put(self, row: int, other: RegionColumn, other_row: int) -> None:
-        """Overwrite a row by a row of another column.  Amortised O(its vertices).
+    def put(self, rows: ArrayLike, other: RegionColumn) -> None:
+        """Overwrite some rows by those of another column, in order.  Amortised O(its size).
 
-        >>> column = RegionColumn.of_regions([None], Space.EARTH)
-        >>> column.put(0, RegionColumn.of_boxes([[0, 0, 1, 1]], Space.EARTH), 0)
-        >>> column.region(0).east
-        1.0
+        >>> column = RegionColumn.of_regions([None, None], Space.EARTH)
+        >>> column.put([1], RegionColumn.of_boxes([[0, 0, 1, 1]], Space.EARTH))
+        >>> column.region(0), column.region(1).east
+        (None, 1.0)
         """
         self._check_space(other)
-        kind, shape = other._kind.used[other_row], other._shape.used[other_row].copy()
-        if kind == POLYGON:
-            ring_start, vertices = other._polygon(int(shape[0]))
-            shape[0] = len(self._polygon_start.used) - 1
-            self._add_polygons(ring_start, np.array([0, len(ring_start) - 1]), vertices)
-        self._kind.used[row] = kind
-        self._shape.used[row] = shape
+        chosen = np.asarray(rows, np.int64)
+        kind, shape, ring_start, polygon_start, vertices = other.kernel_arrays()
+        shape = shape.copy()
+        shape[kind == POLYGON, 0] += len(self._polygon_start.used) - 1
+        self._unused_polygons += int((self._kind.used[chosen] == POLYGON).sum())
+        self._add_polygons(ring_start, polygon_start, vertices)
+        self._kind.used[chosen] = kind
+        self._shape.used[chosen] = shape
+        if self._unused_polygons > 64 + len(self._polygon_start.used) // 2:
+            compact = self.take(np.arange(len(self)))
+            self._shape, self._vertices = compact._shape, compact._vertices
+            self._ring_start, self._polygon_start = compact._ring_start, compact._polygon_start
+            self._unused_polygons = 0
 
     def take(self, rows: ArrayLike) -> RegionColumn:
         """The given rows as a new column, without unused polygons.  O(size of the result).

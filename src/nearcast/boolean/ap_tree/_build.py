@@ -91,33 +91,27 @@ class Settings(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What is known of messages: the chance of each keyword, and where they were.
+    """What is known of messages: how likely keywords are, and where messages were.
 
-    `is_history` tells whether it was learnt from messages; if not, the subscriptions stand for
-    them, and there are no points.
+    `chance_below[r]` is the sum of the probabilities of all keywords ranked before r. `is_history`
+    tells whether this was learnt from messages; if not, the subscriptions stand for them, and there
+    are no points.
     """
 
-    chance: NDArray[np.float32]
+    chance_below: NDArray[np.float64]
     points: NDArray[np.float64]
     is_history: bool
 
 
 @njit(cache=True, nogil=True)
-def chance_of(statistics, word):
-    if word < len(statistics.chance):
-        return float(statistics.chance[word])
-    return 0.0
-
-
-@njit(cache=True, nogil=True)
 def cut_chance(statistics, low, high):
-    """Probability that a message has a keyword from `low` to `high`, at most 1."""
-    chance = 0.0
-    for word in range(low, high + 1):
-        chance += chance_of(statistics, word)
-        if chance >= 1:
-            return 1.0
-    return chance
+    """Probability that a message has a keyword from `low` to `high`, at most 1.  O(1).
+
+    Keywords that came after the statistics were made count as never seen.
+    """
+    known = len(statistics.chance_below) - 1
+    below = statistics.chance_below
+    return min(1.0, below[min(high + 1, known)] - below[min(low, known)])
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +150,7 @@ def keyword_chances(clauses, statistics, arena, begin, end, offset, key, weight)
     chance = np.empty(len(key), np.float64)
     if statistics.is_history:
         for i in range(len(key)):
-            chance[i] = chance_of(statistics, key[i])
+            chance[i] = cut_chance(statistics, key[i], key[i])
         return chance
     chance[:] = weight
     for i in range(begin, end):
@@ -172,7 +166,7 @@ def keyword_chances(clauses, statistics, arena, begin, end, offset, key, weight)
 @njit(cache=True, nogil=True)
 def buckets_for(settings, entries):
     """Fanout of a node: a small node gets fewer buckets, for a bucket is not free either."""
-    return max(4, min(settings.fanout, entries // 4))
+    return min(settings.fanout, max(4, entries // 4))
 
 
 @njit(cache=True, nogil=True)
@@ -229,7 +223,7 @@ def plan_grid(statistics, settings, arena, begin, end, region, copies, looked_at
     best_xs, best_ys = np.empty(0, np.float32), np.empty(0, np.float32)
     best_cost, best_stored, best_worth = np.inf, 1.0, 0.0
     most_side = int(np.sqrt(buckets_for(settings, size)))
-    side, is_last = 2, False
+    side, is_last = 2, most_side < 2
     while not is_last:
         is_last = side >= most_side
         if settings.spatial_partition == QUADTREE:
@@ -240,7 +234,7 @@ def plan_grid(statistics, settings, arena, begin, end, region, copies, looked_at
             ys = improved_lines(y_low, y_high, sorted_y, south, north, side)
         cost, stored = grid_cost(bounds, xs, ys, points_x, points_y, region)
         worth = looked_at * (1 - cost) - COPY_PRICE * copies * (stored - 1)
-        if stored * copies > settings.most_copies or worth < best_worth:
+        if len(xs) + len(ys) == 0 or stored * copies > settings.most_copies or worth < best_worth:
             break  # finer grids store more, for less and less
         if worth > best_worth:
             best_xs, best_ys = xs, ys

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.boolean._clauses import Clauses
-from nearcast.boolean.ap_tree._build import MOST_PROVEN, Settings
+from nearcast.boolean.ap_tree._build import MOST_PROVEN
 from nearcast.boolean.ap_tree._layout import (
     CHILD_START,
     EMPTY,
@@ -38,12 +38,11 @@ Entry = int
 def check_tree(
     tree: Tree,
     clauses: Clauses,
-    settings: Settings,
     expected: NDArray[np.int32],
     world: NDArray[np.float64],
 ) -> None:
     """Assert that the tree holds just the `expected` records, each where a message looks for it."""
-    walk = _Walk(tree, clauses, settings, expected)
+    walk = _Walk(tree, clauses, expected)
     held = walk.below(int(tree.used[ROOT]), frozenset(), tuple(world.tolist()))
     assert held == set(expected[:, ENTRY].tolist())
     assert tree.used[ENTRIES] == len(expected)
@@ -51,12 +50,9 @@ def check_tree(
 
 
 class _Walk:
-    def __init__(
-        self, tree: Tree, clauses: Clauses, settings: Settings, expected: NDArray[np.int32]
-    ) -> None:
+    def __init__(self, tree: Tree, clauses: Clauses, expected: NDArray[np.int32]) -> None:
         self.tree = tree
         self.clauses = clauses
-        self.settings = settings
         self.expected = {int(row[ENTRY]): row for row in expected}
         self.bounds = {int(row[ENTRY]): row.view(np.float32)[4:8].tolist() for row in expected}
         self.records = 0

@@ -137,13 +137,19 @@ def cuts_cost(weight, chance, first):
 
 
 @njit(cache=True, nogil=True)
+def share_of(a, b, low, high):
+    """The share of the length from `low` to `high` that lies between a and b; 1 if it has none."""
+    if high <= low:
+        return 1.0
+    return max(0.0, min(b, high) - max(a, low)) / (high - low)
+
+
+@njit(cache=True, nogil=True)
 def _share(points, low, high, a, b):
     """Fraction of messages between a and b: of the sorted history, else of the length."""
     if len(points):
         return (np.searchsorted(points, b) - np.searchsorted(points, a)) / len(points)
-    if high <= low:
-        return 1.0
-    return max(0.0, min(b, high) - max(a, low)) / (high - low)
+    return share_of(a, b, low, high)
 
 
 @njit(cache=True, nogil=True)
@@ -241,8 +247,8 @@ def grid_cost(bounds, xs, ys, points_x, points_y, region):
             for column in range(columns):
                 left = xs[column - 1] if column else west
                 right = xs[column] if column + 1 < columns else east
-                chance[row, column] = max(0.0, (top - bottom) / max(north - south, 1e-300)) * max(
-                    0.0, (right - left) / max(east - west, 1e-300)
+                chance[row, column] = share_of(bottom, top, south, north) * share_of(
+                    left, right, west, east
                 )
     cost = contained
     for row in range(rows):

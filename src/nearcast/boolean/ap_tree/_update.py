@@ -240,7 +240,7 @@ def change(tree, clauses, statistics, settings, record, world, adding):
         copies, reach = places[depth, 4], places[depth, 5]
         reference = get_child(tree, position)
         what = reference & 3
-        if what == EMPTY or what == LEAF:
+        if what in (EMPTY, LEAF):
             if not adding:
                 drop_from_leaf(tree, entry, position)
                 continue

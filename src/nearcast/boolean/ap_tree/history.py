@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
-from nearcast.boolean.ap_tree._build import Statistics
-from nearcast.boolean.subscription_store import SubscriptionStore
 from nearcast.model import Space
 from nearcast.text.string_table import StringTable
 
@@ -46,21 +45,16 @@ class MessageHistory:
         first = messages.rects[messages.rect_start[rows]]
         return cls(len(messages), vocabulary, having, (first[:, :2] + first[:, 2:]) / 2)
 
-    def statistics(self, store: SubscriptionStore) -> Statistics:
-        """The chance of each of the store's words, by rank, and the places."""
-        numbers = self.vocabulary.find(store.words_by_rank())
+    def chances_of(self, words: pa.LargeStringArray) -> NDArray[np.float64]:
+        """The probability that a message has each of these words.  O(words)."""
+        numbers = self.vocabulary.find(words)
         seen = numbers >= 0
         # Together, unseen words are about as likely as those seen once (Good and Turing).
         seen_once = int((self.having == 1).sum()) / self.messages
         unseen = seen_once / max(1, int((~seen).sum()))
-        chance = np.full(len(numbers), unseen, np.float32)
+        chance = np.full(len(numbers), unseen)
         chance[seen] = self.having[numbers[seen]] / self.messages
-        return Statistics(chance, self.points, True)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in use."""
-        return sum(array.nbytes for array in self.arrays().values())
+        return chance
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state, for saving."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from nearcast import storage
-from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
+from nearcast.batches import MessageBatch
 from nearcast.boolean.ap_tree._build import BY_KEYWORD, BY_SPACE, Settings, Statistics, build
 from nearcast.boolean.ap_tree._check import check_tree
 from nearcast.boolean.ap_tree._layout import (
@@ -43,18 +39,20 @@ from nearcast.boolean.ap_tree.policies import (
     Priority,
     SpatialPartition,
 )
-from nearcast.boolean.index import BooleanIndex, IndexStats
-from nearcast.boolean.subscription_store import MOST_WORDS, Entries, SubscriptionStore
-from nearcast.model import Space, Subscription
+from nearcast.boolean.flat_index import FlatIndex, Found
+from nearcast.boolean.subscription_store import MOST_KEYWORDS, Entries
+from nearcast.model import Space
 from nearcast.text.order import Idf, Random, Tf
 
 _ORDERS = {order.__name__: order for order in (Tf, Idf, Random)}
 
-# A batch this large a share of the index is cheaper to build in than to insert one by one.
+# So many new entries, as a share of those there, are cheaper to build in than to insert singly.
 BULK_SHARE = 0.25
 
+assert MOST_KEYWORDS <= NO_WORD
 
-class APTree(BooleanIndex):
+
+class APTree(FlatIndex):
     """Adaptive spatial-textual partition tree.
 
     Each inner node divides its entries either by their next keyword, in the index's keyword order
@@ -116,7 +114,7 @@ class APTree(BooleanIndex):
         ):
             if not value >= least:
                 raise ValueError(f"{name} {value} is too small; it must be at least {least}")
-        self.space = space
+        super().__init__(space)
         self._order = order or Tf()
         self._history = MessageHistory.of(history, space) if history is not None else None
         self._settings = Settings(
@@ -129,36 +127,16 @@ class APTree(BooleanIndex):
             float("inf") if drift_threshold is None else float(drift_threshold),
             float(drift_share),
         )
-        self._store = SubscriptionStore(space)
         self._tree = empty_tree()
         self._statistics = self._current_statistics()
-        self._candidates = 0
-        self._matches = 0
-
-    # ------------------------------------------------------------------ coming and going
-
-    def insert_batch(self, batch: SubscriptionBatch) -> None:
-        """Add subscriptions; a large batch has the tree built anew around it.
-
-        O(depth) nodes an entry, and O(n log n) a level when built.
-        """
-        self._refuse(batch)
-        for slot in self._store.ids.find(batch.ids).tolist():
-            if slot >= 0:
-                self._remove_slot(slot)
-        bulk = len(batch) > BULK_SHARE * len(self) and len(batch) > self._settings.leaf_capacity
-        entries = self._store.add(batch)
-        if bulk:
-            self.rebuild()
-        else:
-            self._change(entries, adding=True)
-
-    def remove(self, subscription_id: int | str) -> None:
-        """Take a live subscription out.  O(depth) nodes for each cell it is in."""
-        self._remove_slot(self._store.slot_of(subscription_id))
+        self._is_root_due = False
 
     def rebuild(self) -> None:
-        """Order the keywords by what is live now and build the whole tree again."""
+        """Order the keywords by what is live now and build the whole tree again.
+
+        O(n log n) for each level.  Done by itself when a batch is large or the root drifts.
+        """
+        self._catch_up()
         self._store.order_words(self._order)
         self._statistics = self._current_statistics()
         entries = self._store.all_entries()
@@ -169,157 +147,46 @@ class APTree(BooleanIndex):
             -1, 0, 0, BY_KEYWORD | BY_SPACE, self._world(), 1.0, 1.0,
         )  # fmt: skip
         self._tree = repack(tree)
-
-    # ------------------------------------------------------------------ matching
-
-    def match_batch(self, messages: MessageBatch, *, threads: int = 1) -> Matches:
-        """The subscriptions each message reaches; the work is divided among `threads`."""
-        if messages.space is not self.space:
-            raise ValueError(f"the messages are in {messages.space}, the index in {self.space}")
-        if threads < 1:
-            raise ValueError(f"threads {threads} is too few; give at least 1")
-        words = self._store.ranks_of(messages)
-        arguments = (
-            self._tree, self._store.clauses, self._store.regions.kernel_arrays(),
-            self.space is Space.EARTH, words, messages.word_start, messages.rects,
-            messages.rect_start,
-        )  # fmt: skip
-        borders = np.linspace(0, len(messages), threads + 1).astype(np.int64)
-        if threads == 1:
-            parts = [match_messages(*arguments, 0, len(messages))]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(
-                    pool.map(
-                        lambda part: match_messages(*arguments, *part),
-                        zip(borders[:-1], borders[1:], strict=True),
-                    )
-                )
-        slots = np.concatenate([found for found, _, _ in parts])
-        shift = np.cumsum([0, *(len(found) for found, _, _ in parts[:-1])])
-        ends = np.concatenate([end + by for (_, end, _), by in zip(parts, shift, strict=True)])
-        candidates = sum(int(count) for _, _, count in parts)
-        self._candidates += candidates
-        self._matches += len(slots)
-        start = np.concatenate([np.zeros(1, np.int64), ends])
-        return Matches(messages.ids, start, self._store.ids.ids_of(slots), candidates)
-
-    # ------------------------------------------------------------------ looking things up
-
-    def subscription(self, subscription_id: int | str) -> Subscription:
-        return self._store.subscription(self._store.slot_of(subscription_id))
-
-    def ids(self) -> list[int | str]:
-        return [self._store.ids.id_of(slot) for slot in self._store.ids.live_slots().tolist()]
-
-    def __len__(self) -> int:
-        return len(self._store)
-
-    def __contains__(self, subscription_id: object) -> bool:
-        if isinstance(subscription_id, bool) or not isinstance(subscription_id, int | str):
-            return False
-        return bool(self._store.ids.find(pa.array([subscription_id]))[0] >= 0)
-
-    def stats(self) -> IndexStats:
-        used = self._tree.used
-        history = self._history.nbytes if self._history else 0
-        return IndexStats(
-            subscriptions=len(self),
-            bytes=self._store.nbytes
-            + sum(a.nbytes for a in self._tree_arrays().values())
-            + history,
-            nodes=int(used[NODES]),
-            copies=float(used[RECORDS]) / max(1, int(used[ENTRIES])),
-            candidates=self._candidates,
-            matches=self._matches,
-        )
+        self._is_root_due = False
 
     def check(self) -> None:
         """Assert that every entry is where a message would look for it, and nowhere else."""
-        entries = self._store.all_entries()
-        check_tree(
-            self._tree, self._store.clauses, self._settings, records_of(entries), self._world()
-        )
+        self._catch_up()
+        expected = records_of(self._store.all_entries())
+        check_tree(self._tree, self._store.clauses, expected, self._world())
 
-    # ------------------------------------------------------------------ saving
+    # ------------------------------------------------------------------ for FlatIndex
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the index to one file, all or nothing.  O(size)."""
-        self._tree = repack(self._tree)
-        arrays = {f"store/{name}": array for name, array in self._store.arrays().items()}
-        arrays |= {f"tree/{name}": array for name, array in self._tree_arrays().items()}
-        if self._history:
-            arrays |= {f"history/{name}": a for name, a in self._history.arrays().items()}
-        meta = {
-            "space": self.space.name,
-            "order": [type(self._order).__name__, asdict(self._order)],
-            "settings": list(self._settings),
-            "has_history": self._history is not None,
-        }
-        storage.write_arrays(path, type(self).__name__, meta, arrays)
+    def _place(self, entries: Entries) -> None:
+        """O(depth) nodes for each cell an entry touches, unless there are so many to build for."""
+        present = int(self._tree.used[ENTRIES])
+        if len(entries) > max(self._settings.leaf_capacity, BULK_SHARE * present):
+            self._is_root_due = True
+        else:
+            self._change(entries, adding=True)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved index: checked and mapped, not built; O(size) for the checksums alone."""
-        meta, arrays = storage.read_arrays(path, cls.__name__)
-        index = cls.__new__(cls)
-        index.space = Space[meta["space"]]
-        order, parameters = meta["order"]
-        index._order = _ORDERS[order](**parameters)
-        index._settings = Settings(*meta["settings"])
-        index._store = SubscriptionStore.from_arrays(_part(arrays, "store/"), index.space)
-        index._tree = Tree(**_part(arrays, "tree/"))
-        index._history = None
-        if meta["has_history"]:
-            index._history = MessageHistory.from_arrays(_part(arrays, "history/"))
-        index._statistics = index._current_statistics()
-        index._candidates = 0
-        index._matches = 0
-        return index
+    def _withdraw(self, entries: Entries) -> None:
+        self._change(entries, adding=False)
 
-    # ------------------------------------------------------------------ private
-
-    def _refuse(self, batch: SubscriptionBatch) -> None:
-        """Everything that could go wrong, before anything is changed."""
-        if batch.space is not self.space:
-            raise ValueError(
-                f"the subscriptions are in {batch.space}, the index in {self.space}; "
-                "use one space for both"
-            )
-        for start in (batch.required_start, batch.forbidden_start):
-            longest = int(np.diff(start).max(initial=0))
-            if longest > MOST_WORDS:
-                raise ValueError(
-                    f"a clause of {longest} words is too long; the most is {MOST_WORDS}"
-                )
-        if self._store.words + len(batch.lexicon) >= NO_WORD:
-            raise ValueError(f"an index can tell {NO_WORD} words apart, and this batch exceeds it")
-
-    def _remove_slot(self, slot: int) -> None:
-        self._change(self._store.entries_of(slot), adding=False)
-        self._store.remove(slot)
-
-    def _change(self, entries: Entries, *, adding: bool) -> None:
-        self._tree, rank_again = change_all(
-            self._tree, self._store.clauses, self._statistics, self._settings,
-            records_of(entries), self._world(), adding,
-        )  # fmt: skip
-        if rank_again:
+    def _tidy(self) -> None:
+        if self._is_root_due:
             self.rebuild()
 
-    def _current_statistics(self) -> Statistics:
-        if self._history is None:
-            return Statistics(self._store.shares_by_rank(), np.empty((0, 2)), False)
-        return self._history.statistics(self._store)
+    def _matcher(self, messages: MessageBatch) -> Callable[[int, int], Found]:
+        arguments = (
+            self._tree, self._store.clauses, self._store.regions.kernel_arrays(),
+            self.space is Space.EARTH, self._store.ranks_of(messages), messages.word_start,
+            messages.rects, messages.rect_start,
+        )  # fmt: skip
+        return lambda first, last: match_messages(*arguments, first, last)
 
-    def _world(self) -> NDArray[np.float64]:
-        if self.space is Space.EARTH:
-            return np.array([-180.0, -90.0, 180.0, 90.0])
-        return np.array([-np.inf, -np.inf, np.inf, np.inf])
+    def _nodes_and_copies(self) -> tuple[int, float]:
+        used = self._tree.used
+        return int(used[NODES]), float(used[RECORDS]) / max(1, int(used[ENTRIES]))
 
-    def _tree_arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrangement(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         tree, used = self._tree, self._tree.used
-        return {
+        arrays: dict[str, NDArray[Any]] = {
             "nodes": tree.nodes[: used[NODES]],
             "keys": tree.keys[: used[KEYS]],
             "edges": tree.edges[: used[EDGES]],
@@ -328,6 +195,44 @@ class APTree(BooleanIndex):
             "records": tree.records[: used[RECORDS]],
             "used": used,
         }
+        if self._history:
+            arrays |= {f"history/{name}": a for name, a in self._history.arrays().items()}
+        settings = {
+            "order": [type(self._order).__name__, asdict(self._order)],
+            "settings": list(self._settings),
+        }
+        return settings, arrays
+
+    def _arrange_from(self, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        name, parameters = settings["order"]
+        self._order = _ORDERS[name](**parameters)
+        self._settings = Settings(*settings["settings"])
+        self._tree = Tree(*(arrays[field] for field in Tree._fields))
+        history = {n.removeprefix("history/"): a for n, a in arrays.items() if "/" in n}
+        self._history = MessageHistory.from_arrays(history) if history else None
+        self._statistics = self._current_statistics()
+        self._is_root_due = False
+
+    # ------------------------------------------------------------------ private
+
+    def _change(self, entries: Entries, *, adding: bool) -> None:
+        if self._is_root_due:
+            return  # everything is about to be built again
+        self._tree, self._is_root_due = change_all(
+            self._tree, self._store.clauses, self._statistics, self._settings,
+            records_of(entries), self._world(), adding,
+        )  # fmt: skip
+
+    def _current_statistics(self) -> Statistics:
+        if self._history is None:
+            return Statistics(_sums_below(self._store.shares_by_rank()), np.empty((0, 2)), False)
+        chance = self._history.chances_of(self._store.words_by_rank())
+        return Statistics(_sums_below(chance), self._history.points, True)
+
+    def _world(self) -> NDArray[np.float64]:
+        if self.space is Space.EARTH:
+            return np.array([-180.0, -90.0, 180.0, 90.0])
+        return np.array([-np.inf, -np.inf, np.inf, np.inf])
 
 
 def records_of(entries: Entries) -> NDArray[np.int32]:
@@ -340,5 +245,5 @@ def records_of(entries: Entries) -> NDArray[np.int32]:
     return records
 
 
-def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+def _sums_below(chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.concatenate([np.zeros(1), np.cumsum(chance)])

@@ -1,0 +1,246 @@
+"""An index over a `SubscriptionStore`: all that does not depend on how entries are arranged."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nearcast import storage
+from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
+from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads
+from nearcast.boolean.subscription_store import Entries, SubscriptionStore
+from nearcast.model import Message, Space, Subscription
+
+Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
+"""Slots found, where each message's slots end among them, and how many candidates there were."""
+
+# Single changes wait until a message asks, but never more of them than this.
+MOST_WAITING = 1024
+
+
+class FlatIndex(BooleanIndex):
+    """Keeps subscriptions in a store; a subclass arranges their entries.
+
+    Changes made one at a time wait in a small buffer and are applied together, in order, before
+    anything that could tell the difference: arrays are quick to change by the hundred, not singly.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._store = SubscriptionStore(space)
+        self._waiting: dict[int | str, Subscription | None] = {}  # None: to be removed
+        self._candidates = 0
+        self._matches = 0
+
+    # ------------------------------------------------------------------ what a subclass does
+
+    @abstractmethod
+    def _place(self, entries: Entries) -> None:
+        """Arrange entries that the store has just got."""
+
+    @abstractmethod
+    def _withdraw(self, entries: Entries) -> None:
+        """Take entries out that the store is about to forget."""
+
+    @abstractmethod
+    def _tidy(self) -> None:
+        """The store and the arrangement agree again: the moment for larger repairs."""
+
+    @abstractmethod
+    def _matcher(self, messages: MessageBatch) -> Callable[[int, int], Found]:
+        """A function that matches the messages first:last; it may run in several threads."""
+
+    @abstractmethod
+    def _arrangement(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What `_arrange_from` needs to have the same arrangement again: settings and arrays."""
+
+    @abstractmethod
+    def _arrange_from(self, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over a saved arrangement; the store is there already."""
+
+    @abstractmethod
+    def _nodes_and_copies(self) -> tuple[int, float]:
+        """For `stats`."""
+
+    # ------------------------------------------------------------------ coming and going
+
+    def insert(self, subscription: Subscription) -> None:
+        """Add one subscription, or replace the live one of the same id.  Amortised as a batch."""
+        region = subscription.region
+        if region is not None and region.space is not self.space:
+            raise ValueError(
+                f"subscription {subscription.id!r}: its region is in {region.space}, the index in "
+                f"{self.space}; use one space for both"
+            )
+        self._store.check_sizes(
+            max(len(c.required) for c in subscription.expression.clauses),
+            max(len(c.forbidden) for c in subscription.expression.clauses),
+            sum(len(c.required) + len(c.forbidden) for c in subscription.expression.clauses),
+        )
+        self._wait(subscription.id, subscription)
+
+    def insert_batch(self, batch: SubscriptionBatch) -> None:
+        """Add subscriptions; those whose id is live replace the old ones.  All or none."""
+        if batch.space is not self.space:
+            raise ValueError(
+                f"the subscriptions are in {batch.space}, the index in {self.space}; "
+                "use one space for both"
+            )
+        self._store.check_sizes(
+            int(np.diff(batch.required_start).max(initial=0)),
+            int(np.diff(batch.forbidden_start).max(initial=0)),
+            len(batch.lexicon),
+        )
+        self._catch_up()
+        slots = self._store.ids.find(batch.ids)
+        self._forget(slots[slots >= 0])
+        self._add(batch)
+
+    def remove(self, subscription_id: int | str) -> None:
+        """Take a live subscription out; KeyError for an unknown id.  Amortised as a batch."""
+        if not isinstance(subscription_id, bool) and subscription_id in self._waiting:
+            live = self._waiting[subscription_id] is not None
+        else:
+            live = self._store.has(subscription_id)
+        if not live:
+            raise KeyError(subscription_id)
+        self._wait(subscription_id, None)
+
+    def _wait(self, subscription_id: int | str, change: Subscription | None) -> None:
+        self._waiting[subscription_id] = change
+        if len(self._waiting) >= MOST_WAITING:
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Apply the changes that wait."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, {}
+        for kind in (int, str):  # a batch has ids of one kind
+            ids = [id_ for id_ in waiting if isinstance(id_, kind)]
+            if not ids:
+                continue
+            slots = self._store.ids.find(pa.array(ids))
+            self._forget(slots[slots >= 0])
+            changes = [waiting[id_] for id_ in ids]
+            added = [change for change in changes if change is not None]
+            if added:
+                self._add(SubscriptionBatch.from_subscriptions(added, space=self.space))
+
+    def _forget(self, slots: NDArray[np.int32]) -> None:
+        if len(slots):
+            self._withdraw(self._store.entries_of(slots))
+            self._store.remove(slots)
+            self._tidy()
+
+    def _add(self, batch: SubscriptionBatch) -> None:
+        if len(batch):
+            self._place(self._store.add(batch))
+            self._tidy()
+
+    # ------------------------------------------------------------------ matching
+
+    def match_batch(self, messages: MessageBatch, *, threads: int = 1) -> Matches:
+        """The subscriptions each message reaches; the work is divided among `threads`.
+
+        Ids come back as integers, or as strings where any live id is one.
+        """
+        if messages.space is not self.space:
+            raise ValueError(
+                f"the messages are in {messages.space}, the index in {self.space}; "
+                "use one space for both"
+            )
+        check_threads(threads)
+        slots, start, candidates = self._find(messages, threads)
+        return Matches(messages.ids, start, self._store.ids.ids_of(slots), candidates)
+
+    def match(self, message: Message) -> list[int | str]:
+        """The ids of the subscriptions that want this message."""
+        slots, _, _ = self._find(MessageBatch.from_messages([message], space=self.space), 1)
+        return self._store.ids.list_of(slots)
+
+    def _find(self, messages: MessageBatch, threads: int) -> Found:
+        """Slots found, where each message's begin (one more at the end), candidates."""
+        self._catch_up()
+        match_rows = self._matcher(messages)
+        if threads == 1:
+            parts = [match_rows(0, len(messages))]
+        else:
+            borders = np.linspace(0, len(messages), threads + 1).astype(np.int64).tolist()
+            with ThreadPoolExecutor(threads) as pool:
+                parts = list(pool.map(lambda rows: match_rows(*rows), pairwise(borders)))
+        slots = np.concatenate([found for found, _, _ in parts])
+        begins = np.cumsum([0] + [len(found) for found, _, _ in parts])
+        start = np.zeros(len(messages) + 1, np.int64)
+        start[1:] = np.concatenate(
+            [ends + begin for (_, ends, _), begin in zip(parts, begins[:-1], strict=True)]
+        )
+        candidates = sum(int(count) for _, _, count in parts)
+        self._candidates += candidates
+        self._matches += len(slots)
+        return slots, start, candidates
+
+    # ------------------------------------------------------------------ looking things up
+
+    def subscription(self, subscription_id: int | str) -> Subscription:
+        self._catch_up()
+        return self._store.subscription(self._store.slot_of(subscription_id))
+
+    def ids(self) -> list[int | str]:
+        self._catch_up()
+        return self._store.ids.list_of(self._store.ids.live_slots())
+
+    def __len__(self) -> int:
+        self._catch_up()
+        return len(self._store)
+
+    def __contains__(self, subscription_id: object) -> bool:
+        self._catch_up()
+        return self._store.has(subscription_id)
+
+    def stats(self) -> IndexStats:
+        self._catch_up()
+        nodes, copies = self._nodes_and_copies()
+        _, arrays = self._arrangement()
+        return IndexStats(
+            subscriptions=len(self._store),
+            bytes=self._store.nbytes + sum(array.nbytes for array in arrays.values()),
+            nodes=nodes,
+            copies=copies,
+            candidates=self._candidates,
+            matches=self._matches,
+        )
+
+    # ------------------------------------------------------------------ saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to one file, all or nothing.  O(size)."""
+        self._catch_up()
+        settings, arrays = self._arrangement()
+        arrays = {f"own/{name}": array for name, array in arrays.items()}
+        arrays |= {f"store/{name}": array for name, array in self._store.arrays().items()}
+        meta = {"space": self.space.name, "settings": settings}
+        storage.write_arrays(path, type(self).__name__, meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a saved index: checked and mapped, not built.  O(size) for the checksums alone."""
+        meta, arrays = storage.read_arrays(path, cls.__name__)
+        space = Space[meta["space"]]
+        index = cls.__new__(cls)
+        FlatIndex.__init__(index, space)
+        index._store = SubscriptionStore.from_arrays(_part(arrays, "store/"), space)
+        index._arrange_from(meta["settings"], _part(arrays, "own/"))
+        return index
+
+
+def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}

@@ -1,0 +1,5 @@
+"""Does this class keep the contract of its room? One function per room, for any class in it."""
+
+from nearcast.checks.boolean import boolean_checks, check_boolean_index
+
+__all__ = ["boolean_checks", "check_boolean_index"]
