@@ -185,5 +185,5 @@ def _length(length: float, space: Space) -> str:
     if length >= 9_950:
         return f"{length / 1000:,.0f} km"
     if length >= 999.5:
-        return f"{length / 1000:.1f} km"
+        return f"{length / 1000:.2g} km"
     return f"{length:.0f} m" if length >= 0.5 else "less than 1 m"

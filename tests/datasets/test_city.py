@@ -28,6 +28,17 @@ def test_bursts_come_and_go():
     assert max(sizes) > 12
 
 
+def test_moments_are_ticks_and_the_bursts_that_are_on():
+    city = City()
+    moments = list(islice(city.moments(messages_per_tick=10), 300))
+    assert [moment.messages for moment in moments] == list(
+        islice(city.ticks(messages_per_tick=10), 300)
+    )
+    for tick, moment in enumerate(moments):
+        assert all(burst.start <= tick < burst.end for burst in moment.bursts)
+        assert bool(moment.bursts) == (len(moment.messages) > 10)
+
+
 def test_every_wish_comes_true_now_and_then():
     city = City()
     words = [

@@ -11,7 +11,7 @@ from nearcast.model import Circle, Subscription
 _WISHES = (
     ("Leila", "coffee AND (cake OR breakfast)", 1500, "Blue Cup"),
     ("Olu", "traffic AND (jam OR accident)", 3000, "Central Station"),
-    ("Nadia", "ipad AND (discount OR sale)", 3000, "Circuit House"),
+    ("Nadia", "ipad AND (discount OR sale)", 3000, "Pixel Barn"),
     ("Ravi", "vegan AND NOT cake", 2000, "Taco Tren"),
     ("Zoe", "bike AND NOT parking", 2000, "Gear Loft"),
     ("Marek", "concert AND (ticket OR queue)", 2000, "Lantern Hall"),

@@ -12,12 +12,12 @@ SPAN_SECONDS = 3.0
 class Rates:
     """Amounts by time, over the last few seconds.
 
-    >>> now = iter([0.0, 0.0, 1.0, 2.0])
+    >>> now = iter([0.0, 1.0, 2.0, 3.0])
     >>> rates = Rates(lambda: next(now))
     >>> for messages in (30, 50, 40):
     ...     rates.add(messages=messages, matches=2 * messages, working=messages / 1e4)
     >>> rates.messages_per_second, rates.matches_per_second
-    (45.0, 90.0)
+    (40.0, 80.0)
     >>> rates.microseconds_per_message
     100.0
     """

@@ -140,7 +140,7 @@ class Simulation:
 
 
 def _crowd(city: City, count: int) -> list[Subscription]:
-    """Everybody else.  Who listens to the whole city is left out, for the map's sake."""
+    """Everybody else, at most `count`; who listens to the whole city would drown the others."""
     local = (each for each in city.subscriptions(count * 3 // 2) if each.region is not None)
     return list(islice(local, count))
 

@@ -72,7 +72,7 @@ MOST_PROVEN = 62  # offsets beyond this many are never marked proven
 # A node must spare at least this share of its entries, or it is only in the way.
 LEAST_GAIN = 0.1
 # What one more copy of an entry is worth, in looks saved per message.
-COPY_PRICE = 2e-4
+COPY_PRICE = 4e-4
 # Fewer history points than this say nothing about a node's cells; areas do.
 FEWEST_POINTS = 64
 

@@ -25,9 +25,9 @@ def check_definition(make_index: MakeIndex) -> None:
     """Some hundreds of subscriptions and messages, all answers as the definitions read."""
     for space in SPACES:
         index = make_index(space=space)
-        subscriptions = some_subscriptions(300, space, seed=11)
+        subscriptions = some_subscriptions(200, space, seed=11)
         index.insert_batch(batch_of(subscriptions, space))
-        assert_answers(index, subscriptions, some_messages(120, space, seed=12))
+        assert_answers(index, subscriptions, some_messages(60, space, seed=12))
 
 
 def check_all_words_needed(make_index: MakeIndex) -> None:
@@ -108,8 +108,8 @@ def check_match_is_a_batch_of_one(make_index: MakeIndex) -> None:
     """`match_batch` gives, row by row, what `match` gives."""
     for space in SPACES:
         index = make_index(space=space)
-        index.insert_batch(batch_of(some_subscriptions(150, space), space))
-        messages = some_messages(60, space)
+        index.insert_batch(batch_of(some_subscriptions(100, space), space))
+        messages = some_messages(40, space)
         matches = index.match_batch(message_batch_of(messages, space))
         assert matches.message_ids.to_pylist() == [message.id for message in messages]
         for row, message in enumerate(messages):
@@ -122,8 +122,8 @@ def check_match_is_a_batch_of_one(make_index: MakeIndex) -> None:
 def check_threads(make_index: MakeIndex) -> None:
     """Any number of threads gives the same answer, more threads than messages included."""
     index = make_index(space=Space.EARTH)
-    index.insert_batch(batch_of(some_subscriptions(150, Space.EARTH)))
-    for count in (0, 1, 2, 61):
+    index.insert_batch(batch_of(some_subscriptions(100, Space.EARTH)))
+    for count in (0, 1, 2, 31):
         batch = message_batch_of(some_messages(count, Space.EARTH))
         alone = index.match_batch(batch)
         for threads in (1, 2, 3, 7):

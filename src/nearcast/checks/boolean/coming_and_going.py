@@ -37,7 +37,7 @@ def check_insert_and_remove(make_index: MakeIndex) -> None:
     """One by one in, one by one out, right at every step."""
     for space in SPACES:
         index = make_index(space=space)
-        subscriptions, messages = some_subscriptions(60, space), some_messages(15, space)
+        subscriptions, messages = some_subscriptions(50, space), some_messages(12, space)
         for count, subscription in enumerate(subscriptions, 1):
             index.insert(subscription)
             if count % 10 == 0:
@@ -53,14 +53,14 @@ def check_batches(make_index: MakeIndex) -> None:
     """A large batch, small ones after it, and batches that replace part of what is there."""
     for space in SPACES:
         index = make_index(space=space)
-        messages = some_messages(30, space)
-        live = {s.id: s for s in some_subscriptions(200, space)}
+        messages = some_messages(20, space)
+        live = {s.id: s for s in some_subscriptions(120, space)}
         index.insert_batch(batch_of(live.values(), space))
         assert_answers(index, live.values(), messages)
-        for first in (195, 150, 0):
+        for first in (115, 70, 0):
             changed: dict[Id, Subscription] = {
                 s.id + first: Subscription(s.id + first, s.expression, s.region)
-                for s in some_subscriptions(60, space, seed=first + 3)
+                for s in some_subscriptions(40, space, seed=first + 3)
                 if isinstance(s.id, int)
             }
             live.update(changed)
@@ -70,8 +70,8 @@ def check_batches(make_index: MakeIndex) -> None:
 
 def check_order_of_arrival(make_index: MakeIndex) -> None:
     """Answers do not depend on the order or the form in which subscriptions arrived."""
-    subscriptions = some_subscriptions(80, Space.EARTH)
-    messages = some_messages(40, Space.EARTH)
+    subscriptions = some_subscriptions(60, Space.EARTH)
+    messages = some_messages(20, Space.EARTH)
     for arrival in (subscriptions, subscriptions[::-1]):
         singly, at_once = make_index(space=Space.EARTH), make_index(space=Space.EARTH)
         for subscription in arrival:

@@ -22,10 +22,10 @@ def check_save_and_load(make_index: MakeIndex) -> None:
     """What comes back gives the same answers and the same subscriptions."""
     for space in SPACES:
         index = make_index(space=space)
-        messages = some_messages(40, space)
-        subscriptions = some_subscriptions(120, space)
-        index.insert_batch(batch_of(subscriptions[:100], space))
-        for subscription in subscriptions[100:]:
+        messages = some_messages(20, space)
+        subscriptions = some_subscriptions(80, space)
+        index.insert_batch(batch_of(subscriptions[:60], space))
+        for subscription in subscriptions[60:]:
             index.insert(subscription)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "index.near"
@@ -54,8 +54,8 @@ def check_saved_empty(make_index: MakeIndex) -> None:
 def check_changes_after_load(make_index: MakeIndex) -> None:
     """A loaded index can be changed, saved and loaded again; its file stays as it was."""
     for space in SPACES:
-        messages = some_messages(30, space)
-        live = {s.id: s for s in some_subscriptions(100, space)}
+        messages = some_messages(15, space)
+        live = {s.id: s for s in some_subscriptions(70, space)}
         index = make_index(space=space)
         index.insert_batch(batch_of(live.values(), space))
         with TemporaryDirectory() as folder:
@@ -63,13 +63,13 @@ def check_changes_after_load(make_index: MakeIndex) -> None:
             index.save(first)
             bytes_then = first.read_bytes()
             loaded = type(index).load(first)
-            for id_ in list(live)[:40]:
+            for id_ in list(live)[:30]:
                 loaded.remove(id_)
                 del live[id_]
             assert_answers(loaded, live.values(), messages)
             more = [
                 Subscription(f"new {s.id}", s.expression, s.region)
-                for s in some_subscriptions(60, space, seed=5)
+                for s in some_subscriptions(40, space, seed=5)
             ]
             for subscription in more:
                 loaded.insert(subscription)

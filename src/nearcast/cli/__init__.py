@@ -1,15 +1,17 @@
 """The command line: parse, call, print.
 
-A subcommand is two small functions: `_add_NAME` declares its options, `_NAME` runs it. What a
+A subcommand is a module with two functions: `add` declares its options, `run` runs it. What a
 subcommand needs is imported when it runs, so that `nearcast --help` stays quick.
 """
 
 import argparse
-import math
+import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
+
+from nearcast.cli import demo, explain, generate
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -24,12 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     nearcast 0.1.0
     0
     """
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        options = _parser().parse_args(arguments)
+        options = _parser().parse_args(_with_negative_numbers(given))
     except SystemExit as stop:  # argparse has printed the help or what is wrong
         return DONE if stop.code is None else int(stop.code)
     try:
         code: int = options.run(options)
+    except BrokenPipeError:
+        return _end_quietly()
     except (OSError, ValueError) as error:
         return _fail(options.command, str(error))
     except KeyboardInterrupt:
@@ -44,42 +49,41 @@ def _fail(command: str, reason: str) -> int:
     return FAILED
 
 
+def _end_quietly() -> int:
+    """Whoever read our output has had enough, as `head` does: nothing to complain about."""
+    # The interpreter flushes stdout once more at its end, and must not fail then.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return DONE
+
+
+def _with_negative_numbers(arguments: Sequence[str]) -> list[str]:
+    """Join `--at -0.1,51.5` to `--at=-0.1,51.5`, which argparse would take for two options.
+
+    >>> _with_negative_numbers(["explain", "--at", "-0.1,51.5", "--json"])
+    ['explain', '--at=-0.1,51.5', '--json']
+    """
+    joined: list[str] = []
+    for argument in arguments:
+        is_number = re.match(r"-\.?\d", argument)
+        if is_number and joined and re.fullmatch(r"--[a-z-]+", joined[-1]):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nearcast",
         description="Which subscriptions, words and a region each, does a message concern?",
     )
-    _add_version(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_demo(commands)
+    parsers = [
+        parser,
+        *demo.add(commands),
+        *explain.add(commands),
+        *generate.add(commands),
+    ]
+    for each in parsers:
+        each.add_argument("--version", action="version", version=f"nearcast {version('nearcast')}")
     return parser
-
-
-def _add_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--version", action="version", version=f"nearcast {version('nearcast')}")
-
-
-def _add_demo(commands: "argparse._SubParsersAction[Any]") -> None:
-    text = "watch a simulated city: people talk, subscriptions match"
-    parser = commands.add_parser("demo", help=text, description=text)
-    _add_version(parser)
-    parser.add_argument(
-        "--seconds", type=_seconds, metavar="N", help="end after N seconds (default: on Ctrl-C)"
-    )
-    parser.set_defaults(run=_demo)
-
-
-def _demo(options: argparse.Namespace) -> int:
-    from nearcast.demo import run
-
-    return run(options.seconds)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0, such as 20")
-    return seconds

@@ -1,0 +1,8 @@
+"""What a subcommand is given to declare itself, and what it hands back."""
+
+import argparse
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Parsers: TypeAlias = list[argparse.ArgumentParser]
+"""All parsers that were added, so that each gets the options that all have."""
