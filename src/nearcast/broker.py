@@ -20,7 +20,6 @@ from nearcast.model import (
     Region,
     Space,
     Subscription,
-    check_id,
 )
 from nearcast.storage import BadFile, read_kind
 
@@ -76,7 +75,7 @@ class Broker:
 
     def unsubscribe(self, subscription_id: Id) -> None:
         """End a subscription before the next message; KeyError when there is none of this id."""
-        self._index.remove(_possible_id(subscription_id))
+        self._index.remove(subscription_id)
 
     def move(self, subscription_id: Id, region: Region) -> list[Notification]:
         """Let a subscription listen in another region from the next message on.
@@ -100,16 +99,13 @@ class Broker:
 
     def subscription(self, subscription_id: Id) -> Subscription:
         """A live subscription, its expression in minimal form; KeyError for an unknown id."""
-        return self._index.subscription(_possible_id(subscription_id))
+        return self._index.subscription(subscription_id)
 
     def __len__(self) -> int:
         return len(self._index)
 
     def __contains__(self, subscription_id: object) -> bool:
-        try:
-            return _possible_id(subscription_id) in self._index
-        except KeyError:
-            return False
+        return subscription_id in self._index
 
     # ------------------------------------------------------------------ messages
 
@@ -170,11 +166,3 @@ class Broker:
                 f"{owner} is in {shape.space}, this broker in {self._index.space}; "
                 "use one space for both"
             )
-
-
-def _possible_id(subscription_id: object) -> Id:
-    """The id as subscriptions have it; one that none can have is as unknown as any other."""
-    try:
-        return check_id(subscription_id, "subscription")
-    except (TypeError, ValueError):
-        raise KeyError(subscription_id) from None

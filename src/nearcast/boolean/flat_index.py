@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads
+from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads, possible_id
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
 from nearcast.model import Message, Space, Subscription
 
@@ -106,13 +106,14 @@ class FlatIndex(BooleanIndex):
 
     def remove(self, subscription_id: int | str) -> None:
         """Take a live subscription out; KeyError for an unknown id.  Amortised as a batch."""
-        if not isinstance(subscription_id, bool) and subscription_id in self._waiting:
-            live = self._waiting[subscription_id] is not None
+        known = possible_id(subscription_id)
+        if known in self._waiting:
+            live = self._waiting[known] is not None
         else:
-            live = self._store.has(subscription_id)
+            live = self._store.ids.has(known)
         if not live:
             raise KeyError(subscription_id)
-        self._wait(subscription_id, None)
+        self._wait(known, None)
 
     def _wait(self, subscription_id: int | str, change: Subscription | None) -> None:
         self._waiting[subscription_id] = change
@@ -192,7 +193,7 @@ class FlatIndex(BooleanIndex):
 
     def subscription(self, subscription_id: int | str) -> Subscription:
         self._catch_up()
-        return self._store.subscription(self._store.slot_of(subscription_id))
+        return self._store.subscription(self._store.ids.slot_of(possible_id(subscription_id)))
 
     def ids(self) -> list[int | str]:
         self._catch_up()
@@ -204,7 +205,10 @@ class FlatIndex(BooleanIndex):
 
     def __contains__(self, subscription_id: object) -> bool:
         self._catch_up()
-        return self._store.has(subscription_id)
+        try:
+            return self._store.ids.has(possible_id(subscription_id))
+        except KeyError:
+            return False
 
     def stats(self) -> IndexStats:
         self._catch_up()

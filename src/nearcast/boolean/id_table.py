@@ -71,6 +71,17 @@ class IdTable:
         slots[known] = self._text_slot.used[texts[known]]
         return slots
 
+    def has(self, id_: int | str) -> bool:
+        """Is this id in the table?  O(1) expected."""
+        return bool(self.find(pa.array([id_]))[0] >= 0)
+
+    def slot_of(self, id_: int | str) -> int:
+        """The slot of an id, KeyError if it is not in the table.  O(1) expected."""
+        slot = int(self.find(pa.array([id_]))[0])
+        if slot < 0:
+            raise KeyError(id_)
+        return slot
+
     def add(self, ids: pa.Array) -> NDArray[np.int32]:
         """Give each id a slot; none may be in the table yet.  Amortised O(1) each."""
         slots = self._claim(len(ids))

@@ -9,6 +9,7 @@ from typing import Self
 
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.model import Message, Space, Subscription
+from nearcast.model.ids import check_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +96,11 @@ def check_threads(threads: int) -> None:
     """Refuse fewer than one thread."""
     if threads < 1:
         raise ValueError(f"threads {threads} is too few; give at least 1")
+
+
+def possible_id(subscription_id: object) -> int | str:
+    """The id as subscriptions have it; one that none can have is a KeyError like any unknown."""
+    try:
+        return check_id(subscription_id, "subscription")
+    except (TypeError, ValueError):
+        raise KeyError(subscription_id) from None

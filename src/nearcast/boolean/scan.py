@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads
+from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads, possible_id
 from nearcast.model import Box, Circle, Message, Point, Polygon, Space, Subscription
 from nearcast.model.shapes import Region
 from nearcast.space import is_in, place_rects
@@ -51,9 +51,7 @@ class ScanIndex(BooleanIndex):
         self._place.update({id_: (chunk, row) for row, id_ in enumerate(ids)})
 
     def remove(self, subscription_id: int | str) -> None:
-        if subscription_id not in self:
-            raise KeyError(subscription_id)
-        chunk, row = self._place.pop(subscription_id)
+        chunk, row = self._place.pop(possible_id(subscription_id))
         chunk.live[row] = False
         if not chunk.live.any():
             self._chunks.remove(chunk)
@@ -88,7 +86,7 @@ class ScanIndex(BooleanIndex):
         return found
 
     def subscription(self, subscription_id: int | str) -> Subscription:
-        chunk, row = self._place[subscription_id]
+        chunk, row = self._place[possible_id(subscription_id)]
         return chunk.batch.subscription(row)
 
     def ids(self) -> list[int | str]:
@@ -98,7 +96,10 @@ class ScanIndex(BooleanIndex):
         return len(self._place)
 
     def __contains__(self, subscription_id: object) -> bool:
-        return not isinstance(subscription_id, bool) and subscription_id in self._place
+        try:
+            return possible_id(subscription_id) in self._place
+        except KeyError:
+            return False
 
     def stats(self) -> IndexStats:
         held = sum(chunk.batch.regions.nbytes for chunk in self._chunks)

@@ -23,7 +23,6 @@ from nearcast.boolean._store_kernels import (
 from nearcast.boolean.id_table import IdTable
 from nearcast.growing_array import GrowingArray
 from nearcast.model import ANY, Space, Subscription
-from nearcast.model.ids import check_id
 from nearcast.space.region_column import BOX, EVERYWHERE, RegionColumn
 from nearcast.text import Clause, Expression, TermOrder
 from nearcast.text.string_table import StringTable
@@ -31,6 +30,7 @@ from nearcast.text.string_table import StringTable
 MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
 MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
 FARTHEST_BOUND = 1e37
+FEW_WORDS = 1024  # not worth forgetting
 _NONE = -1
 
 
@@ -78,6 +78,7 @@ class SubscriptionStore:
         self._terms = GrowingArray(np.empty(0, np.int32))
         self._vacant = GrowingArray(np.empty(0, np.int32))
         self._unused_terms = 0
+        self._words_when_counted = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -192,10 +193,8 @@ class SubscriptionStore:
         """
         frequency = self._frequency_by_rank()
         old_rank = self._rank_of.used
-        in_use = np.zeros(self.words, bool)
-        mark_terms(self.clauses, in_use)
-        kept = np.flatnonzero(in_use[old_rank])
-        if self.words > 1024 + 2 * len(kept):
+        kept = self._words_in_use()
+        if self.words > FEW_WORDS + 2 * len(kept):
             words = self._vocabulary.to_arrow(kept)
             self._vocabulary = StringTable()
             self._vocabulary.add(words)
@@ -207,6 +206,14 @@ class SubscriptionStore:
         new_rank[old_rank] = rank
         rank_terms(self.clauses, new_rank)
         self._rank_of = GrowingArray(rank)
+
+    def has_many_unused_words(self) -> bool:
+        """Is it time for `order_words` to forget some?  Counts only when words have doubled."""
+        if self.words <= FEW_WORDS + 2 * self._words_when_counted:
+            return False
+        in_use = len(self._words_in_use())
+        self._words_when_counted = self.words
+        return self.words > FEW_WORDS + 2 * in_use
 
     def shares_by_rank(self) -> NDArray[np.float64]:
         """The share of subscriptions that require each word, by rank.  O(size)."""
@@ -225,17 +232,6 @@ class SubscriptionStore:
         return rank[messages.words]
 
     # ------------------------------------------------------------------ looking things up
-
-    def has(self, subscription_id: object) -> bool:
-        """Is the id live?"""
-        return self._find(subscription_id) >= 0
-
-    def slot_of(self, subscription_id: int | str) -> int:
-        """The slot of a live id; KeyError otherwise."""
-        slot = self._find(subscription_id)
-        if slot < 0:
-            raise KeyError(subscription_id)
-        return slot
 
     def subscription(self, slot: int) -> Subscription:
         """The subscription in a slot as an object, its expression in minimal form."""
@@ -315,12 +311,11 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ private
 
-    def _find(self, subscription_id: object) -> int:
-        try:
-            known = check_id(subscription_id, "subscription")
-        except (TypeError, ValueError):
-            return -1  # what cannot be an id is not live either
-        return int(self.ids.find(pa.array([known]))[0])
+    def _words_in_use(self) -> NDArray[np.int64]:
+        """The numbers of the words that live entries require or forbid.  O(size)."""
+        in_use = np.zeros(self.words, bool)
+        mark_terms(self.clauses, in_use)
+        return np.flatnonzero(in_use[self._rank_of.used])
 
     def _frequency_by_rank(self) -> NDArray[np.int64]:
         frequency = np.zeros(self.words, np.int64)

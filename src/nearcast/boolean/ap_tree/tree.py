@@ -75,7 +75,7 @@ class APTree(FlatIndex):
         is built again (theta_KL); None never rebuilds
     drift_share: only nodes with this share of all entries are watched for drift
 
-    >>> from nearcast.model import Box, Message, Point
+    >>> from nearcast.model import Box, Message, Point, Subscription
     >>> index = APTree()
     >>> index.insert(Subscription("deals", "ipad AND (discount OR sale)", Box(0, 0, 10, 10)))
     >>> index.match(Message(1, text="iPad sale!", at=Point(10, 5)))
@@ -169,7 +169,7 @@ class APTree(FlatIndex):
         self._change(entries, adding=False)
 
     def _tidy(self) -> None:
-        if self._is_root_due:
+        if self._is_root_due or self._store.has_many_unused_words():
             self.rebuild()
 
     def _matcher(self, messages: MessageBatch) -> Callable[[int, int], Found]:
