@@ -12,7 +12,6 @@ import sys
 
 import numpy as np
 import pytest
-import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -147,7 +146,7 @@ def test_truncated_at_every_part(path):
     for _, begin, end in parts(path):
         for length in {begin, begin + 1, (begin + end) // 2, end - 1}:
             path.write_bytes(whole[:length])
-            with pytest.raises(BadFile, match="example.near"):
+            with pytest.raises(BadFile, match=r"example\.near"):
                 read_arrays(path, "example")
 
 
@@ -159,7 +158,7 @@ def test_flipped_bit_in_every_part(path):
                 damaged = bytearray(whole)
                 damaged[min(position, end - 1)] ^= 1 << bit
                 path.write_bytes(damaged)
-                with pytest.raises(BadFile, match="example.near"):
+                with pytest.raises(BadFile, match=r"example\.near"):
                     read_arrays(path, "example")
 
 
@@ -180,9 +179,9 @@ def test_flipped_bit_anywhere(path):
 def test_any_bytes(tmp_path_factory, noise, begins_well):
     path = tmp_path_factory.getbasetemp() / "noise.near"
     path.write_bytes(b"NEARCAST" + struct.pack("<I", 1) + noise if begins_well else noise)
-    with pytest.raises(BadFile, match="noise.near"):
+    with pytest.raises(BadFile, match=r"noise\.near"):
         read_arrays(path, "example")
-    with pytest.raises(BadFile, match="noise.near"):
+    with pytest.raises(BadFile, match=r"noise\.near"):
         read_kind(path)
 
 
@@ -206,16 +205,6 @@ def test_other_version(path):
     whole[8:12] = struct.pack("<I", storage.VERSION + 1)
     path.write_bytes(whole)
     with pytest.raises(BadFile, match=f"version {storage.VERSION + 1}.*version {storage.VERSION}"):
-        read_arrays(path, "example")
-
-
-@pytest.mark.parametrize("header", [b"[]", b"{}", b"not json", b'{"kind": "example"}'])
-def test_header_that_is_whole_but_makes_no_sense(path, header):
-    prefix = struct.pack(
-        "<8sIIQ", b"NEARCAST", storage.VERSION, len(header), xxhash.xxh3_64_intdigest(header)
-    )
-    path.write_bytes(prefix + header)
-    with pytest.raises(BadFile, match="example.near"):
         read_arrays(path, "example")
 
 
@@ -313,7 +302,7 @@ def test_damaged_index_is_an_error_or_whole(tmp_path, make_index):
         assert [sorted(loaded.match(message)) for message in messages] == right
     for length in range(0, len(whole), max(1, len(whole) // 60)):
         path.write_bytes(whole[:length])
-        with pytest.raises(BadFile, match="index.near"):
+        with pytest.raises(BadFile, match=r"index\.near"):
             type(index).load(path)
 
 

@@ -219,6 +219,22 @@ def test_memory_stays_bounded_while_subscriptions_come_and_go(name):
     assert late <= 1.5 * early
 
 
+@pytest.mark.parametrize("make_index", [APTree, TrieQuadtree])
+def test_words_that_nobody_wants_any_more_are_forgotten_each_time(make_index):
+    """Thirty subscriptions with 36,000 words one after the other, 60 at a time."""
+    index = make_index()
+    most = []
+    for turn in range(600):
+        index.insert_batch(
+            SubscriptionBatch.from_subscriptions(
+                Subscription(i, f"word{turn * 30 + i} OR other{turn * 30 + i}") for i in range(30)
+            )
+        )
+        most.append(index._store.words)
+    assert max(most) <= 4000
+    index.check()
+
+
 def test_replacing_the_same_few_stays_bounded():
     index = APTree(leaf_capacity=4)
     sizes = []

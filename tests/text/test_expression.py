@@ -98,8 +98,11 @@ def test_no_clause_can_be_dropped_or_shortened(tree, data):
         shorter = [Clause(required - {word}, forbidden) for word in required]
         shorter += [Clause(required, forbidden - {word}) for word in forbidden]
         for others in ([], *([clause] for clause in shorter)):
-            changed = Expression((*(clauses - {clause}), *others))
-            assert meaning(changed) != meaning(expression)
+            changed = [*(clauses - {clause}), *others]
+            assert [
+                any(c.required <= words and not c.forbidden & words for c in changed)
+                for words in MESSAGES
+            ] != meaning(expression)
 
 
 @given(trees, trees, st.data())
@@ -316,3 +319,16 @@ def test_an_expression_is_a_value():
     expression = parse("a OR b NOT c")
     assert pickle.loads(pickle.dumps(expression)) == expression
     assert {expression} == {parse("b AND NOT c OR a")}
+
+
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        (),
+        (Clause(frozenset(), frozenset({"a"})),),
+        (Clause(frozenset()), Clause(frozenset({"a"}))),
+    ],
+)
+def test_clauses_that_hold_for_nothing_or_without_a_word_are_refused(clauses):
+    with pytest.raises(ValueError, match="clause"):
+        Expression(clauses)

@@ -212,7 +212,7 @@ class SubscriptionStore:
         if self.words <= FEW_WORDS + 2 * self._words_when_counted:
             return False
         in_use = len(self._words_in_use())
-        self._words_when_counted = self.words
+        self._words_when_counted = in_use
         return self.words > FEW_WORDS + 2 * in_use
 
     def shares_by_rank(self) -> NDArray[np.float64]:

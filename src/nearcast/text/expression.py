@@ -58,6 +58,14 @@ class Expression:
         def words(clause: Clause) -> tuple[list[str], list[str]]:
             return sorted(clause.required), sorted(clause.forbidden)
 
+        if not self.clauses:
+            raise ValueError("an expression without a clause holds for no message; give one")
+        if any(not clause.required for clause in self.clauses) and not (
+            len(self.clauses) == 1 and not self.clauses[0].forbidden
+        ):
+            raise ValueError(
+                "a clause requires no word; each needs one, unless it is the only clause and empty"
+            )
         object.__setattr__(self, "clauses", tuple(sorted(self.clauses, key=words)))
 
     @classmethod
