@@ -18,6 +18,7 @@ from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads, possible_id
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
 from nearcast.model import Message, Space, Subscription
+from nearcast.space import place_rects
 
 Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
 """Slots found, where each message's slots end among them, and how many candidates there were."""
@@ -55,8 +56,17 @@ class FlatIndex(BooleanIndex):
         """The store and the arrangement agree again: the moment for larger repairs."""
 
     @abstractmethod
-    def _matcher(self, messages: MessageBatch) -> Callable[[int, int], Found]:
-        """A function that matches the messages first:last; it may run in several threads."""
+    def _matcher(
+        self,
+        words: NDArray[np.int32],
+        word_start: NDArray[np.int64],
+        rects: NDArray[np.float64],
+        rect_start: NDArray[np.int32],
+    ) -> Callable[[int, int], Found]:
+        """A function that matches the messages first:last; it may run in several threads.
+
+        The arrays are those of `MessageBatch`, but `words` are ranks, -1 for unknown words.
+        """
 
     @abstractmethod
     def _arrangement(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -160,18 +170,13 @@ class FlatIndex(BooleanIndex):
                 "use one space for both"
             )
         check_threads(threads)
-        slots, start, candidates = self._find(messages, threads)
-        return Matches(messages.ids, start, self._store.ids.ids_of(slots), candidates)
-
-    def match(self, message: Message) -> list[int | str]:
-        """The ids of the subscriptions that want this message."""
-        slots, _, _ = self._find(MessageBatch.from_messages([message], space=self.space), 1)
-        return self._store.ids.list_of(slots)
-
-    def _find(self, messages: MessageBatch, threads: int) -> Found:
-        """Slots found, where each message's begin (one more at the end), candidates."""
         self._catch_up()
-        match_rows = self._matcher(messages)
+        match_rows = self._matcher(
+            self._store.ranks_of(messages.lexicon)[messages.words],
+            messages.word_start,
+            messages.rects,
+            messages.rect_start,
+        )
         if threads == 1:
             parts = [match_rows(0, len(messages))]
         else:
@@ -185,9 +190,32 @@ class FlatIndex(BooleanIndex):
             [ends + begin for (_, ends, _), begin in zip(parts, begins[:-1], strict=True)]
         )
         candidates = sum(int(count) for _, _, count in parts)
-        self._candidates += candidates
-        self._matches += len(slots)
-        return slots, start, candidates
+        self._count(candidates, len(slots))
+        return Matches(messages.ids, start, self._store.ids.ids_of(slots), candidates)
+
+    def match(self, message: Message) -> list[int | str]:
+        """The ids of the subscriptions that want this message.
+
+        A batch of one, without the columns that matching does not look at.
+        """
+        if message.at.space is not self.space:
+            raise ValueError(
+                f"message {message.id!r} is in {message.at.space}, the index in {self.space}; "
+                "use one space for both"
+            )
+        self._catch_up()
+        words = self._store.ranks_of(list(set(message.keywords)))
+        rects = np.array(place_rects(message.at))
+        match_rows = self._matcher(
+            words, np.array([0, len(words)]), rects, np.array([0, len(rects)], np.int32)
+        )
+        slots, _, candidates = match_rows(0, 1)
+        self._count(candidates, len(slots))
+        return self._store.ids.list_of(slots)
+
+    def _count(self, candidates: int, matches: int) -> None:
+        self._candidates += int(candidates)
+        self._matches += matches
 
     # ------------------------------------------------------------------ looking things up
 

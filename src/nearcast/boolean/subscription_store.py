@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nearcast.batches import MessageBatch, SubscriptionBatch
+from nearcast.batches import SubscriptionBatch
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean._store_kernels import (
     chained_entries,
@@ -25,7 +25,7 @@ from nearcast.growing_array import GrowingArray
 from nearcast.model import ANY, Space, Subscription
 from nearcast.space.region_column import BOX, EVERYWHERE, RegionColumn
 from nearcast.text import Clause, Expression, TermOrder
-from nearcast.text.string_table import StringTable
+from nearcast.text.string_table import StringTable, Words
 
 MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
 MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
@@ -223,13 +223,13 @@ class SubscriptionStore:
         """All words, the first in the order first."""
         return self._vocabulary.to_arrow(np.argsort(self._rank_of.used))
 
-    def ranks_of(self, messages: MessageBatch) -> NDArray[np.int32]:
-        """The rank of each word of a batch, in its order, -1 for words no subscription uses."""
-        numbers = self._vocabulary.find(messages.lexicon)
-        rank = np.full(len(numbers), -1, np.int32)
+    def ranks_of(self, words: Words) -> NDArray[np.int32]:
+        """The rank of each word, -1 for words no subscription uses.  O(bytes)."""
+        numbers = self._vocabulary.find(words)
+        rank = np.full(len(numbers), _NONE, np.int32)
         known = numbers >= 0
         rank[known] = self._rank_of.used[numbers[known]]
-        return rank[messages.words]
+        return rank
 
     # ------------------------------------------------------------------ looking things up
 

@@ -172,13 +172,21 @@ class APTree(FlatIndex):
         if self._is_root_due or self._store.has_many_unused_words():
             self.rebuild()
 
-    def _matcher(self, messages: MessageBatch) -> Callable[[int, int], Found]:
-        arguments = (
-            self._tree, self._store.clauses, self._store.regions.kernel_arrays(),
-            self.space is Space.EARTH, self._store.ranks_of(messages), messages.word_start,
-            messages.rects, messages.rect_start,
-        )  # fmt: skip
-        return lambda first, last: match_messages(*arguments, first, last)
+    def _matcher(
+        self,
+        words: NDArray[np.int32],
+        word_start: NDArray[np.int64],
+        rects: NDArray[np.float64],
+        rect_start: NDArray[np.int32],
+    ) -> Callable[[int, int], Found]:
+        index = (
+            self._tree,
+            self._store.clauses,
+            self._store.regions.kernel_arrays(),
+            self.space is Space.EARTH,
+        )
+        messages = (words, word_start, rects, rect_start)
+        return lambda first, last: match_messages(*index, *messages, first, last)
 
     def _nodes_and_copies(self) -> tuple[int, float]:
         used = self._tree.used
