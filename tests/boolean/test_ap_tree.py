@@ -599,7 +599,7 @@ def test_clauses_of_one_subscription_are_found_once():
         )
     )
     words = ["w1", "w2", "w3", "w4"]
-    for place in (Point(180, 0), Box(160, -5, -160, 5), Box(-180, -90, 180, 90)):
+    for place in (Point(175, 0), Point(180, 0), Box(160, -5, -160, 5), Box(-180, -90, 180, 90)):
         found = index.match(Message(1, keywords=words, at=place))
         assert sorted(found) == list(range(9))
 
