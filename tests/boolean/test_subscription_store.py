@@ -6,9 +6,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from nearcast.batches import MessageBatch, SubscriptionBatch
+from nearcast.batches import SubscriptionBatch
 from nearcast.boolean.subscription_store import SubscriptionStore
-from nearcast.model import ANY, Box, Circle, Message, Point, Space, Subscription
+from nearcast.model import ANY, Box, Circle, Point, Space, Subscription
 from nearcast.space import RegionColumn
 from nearcast.text import Idf, Random, Tf
 from tests.boolean.strategies import batches
@@ -110,15 +110,12 @@ def test_entries_of_clauses_and_rectangles():
     assert sorted(store.clauses.forbidden[entries.entry].tolist()) == [0, 0, 0, 0, 0, 1, 1]
 
 
-def test_ranks_of_messages():
+def test_ranks_of_words():
     store, _ = store_of(Subscription(1, "b a"), Subscription(2, "b c NOT d"))
     store.order_words(Tf())
-    messages = MessageBatch.from_messages(
-        [Message(1, keywords=["x", "b", "b", "d"], at=Point(0, 0))]
-    )
     words = store.words_by_rank().to_pylist()
     assert words[0] == "b"
-    assert store.ranks_of(messages).tolist() == [-1, 0, 0, words.index("d")]
+    assert store.ranks_of(["x", "b", "b", "d"]).tolist() == [-1, 0, 0, words.index("d")]
 
 
 def test_new_words_come_last():
