@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from numbers import Real
 from typing import TypeAlias
+
+from nearcast.model._checks import finite_number
 
 Vertex: TypeAlias = tuple[float, float]
 Ring: TypeAlias = tuple[Vertex, ...]
@@ -111,7 +112,7 @@ class Circle:
     def __post_init__(self) -> None:
         if not isinstance(self.centre, Point):
             raise TypeError(f"circle centre {self.centre!r} is not a Point; give Point(lon, lat)")
-        radius = _number(self.radius, "radius")
+        radius = finite_number(self.radius, "radius")
         if radius < 0:
             raise ValueError(f"radius {radius} is negative; a circle needs a finite radius >= 0")
         object.__setattr__(self, "radius", radius)
@@ -166,7 +167,7 @@ def _check_space(space: object) -> None:
 def _longitude(value: object, space: Space) -> float:
     if space is Space.PLANE:
         return _plane_coordinate(value, "x")
-    number = _number(value, "longitude")
+    number = finite_number(value, "longitude")
     if not -180.0 <= number <= 180.0:
         raise ValueError(
             f"longitude {number} is outside [-180, 180]; add or subtract 360, "
@@ -178,7 +179,7 @@ def _longitude(value: object, space: Space) -> float:
 def _latitude(value: object, space: Space) -> float:
     if space is Space.PLANE:
         return _plane_coordinate(value, "y")
-    number = _number(value, "latitude")
+    number = finite_number(value, "latitude")
     if not -90.0 <= number <= 90.0:
         raise ValueError(
             f"latitude {number} is outside [-90, 90]; did you swap longitude and latitude?"
@@ -187,7 +188,7 @@ def _latitude(value: object, space: Space) -> float:
 
 
 def _plane_coordinate(value: object, name: str) -> float:
-    number = _number(value, name)
+    number = finite_number(value, name)
     if abs(number) > LARGEST_COORDINATE:
         raise ValueError(f"{name} {number} is outside [-1e60, 1e60]; use a larger unit")
     return _without_tiny(number)
@@ -195,18 +196,6 @@ def _plane_coordinate(value: object, name: str) -> float:
 
 def _without_tiny(number: float) -> float:
     return number if abs(number) >= SMALLEST_COORDINATE else 0.0
-
-
-def _number(value: object, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} {value!r} is not a number; give an int or a float")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = float("inf")
-    if not abs(number) < float("inf"):
-        raise ValueError(f"{name} {number} is not finite; give a finite number")
-    return number
 
 
 def _ring(number: int, ring: Iterable[Point | Sequence[float]], space: Space) -> Ring:
