@@ -17,7 +17,7 @@ endif
 .DEFAULT_GOAL := setup
 .PHONY: setup demo test check format bench lock clean
 
-setup: $(VENV)/.nearcast $(VENV)/.java
+setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels
 
 $(VENV)/.created:
 	@test -n "$(PYTHON)" || { echo "nearcast needs Python 3.11, and none was found; install it, or: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -36,6 +36,11 @@ $(VENV)/.nearcast: pyproject.toml $(VENV)/.packages
 # Spark needs Java 17 or newer; where there is none, its wheel goes into .venv.
 $(VENV)/.java: tools/java_runtime.py requirements-java.lock $(VENV)/.created
 	$(BIN)/python tools/java_runtime.py requirements-java.lock
+	@touch $@
+
+# A cached kernel notices a change of its own file only, not of the files it calls.
+$(VENV)/.kernels: $(shell find src -name '*.py') $(VENV)/.created
+	@find src -name '*.nb[ci]' -delete
 	@touch $@
 
 demo: setup

@@ -56,7 +56,7 @@ def ap_tree(series: str = "AP-Tree", **parameters: Any) -> Contender:
 
 
 AP_TREE_NR = ap_tree("AP-Tree-NR", drift_threshold=None)
-TRIE_QUADTREE = _plain("TrieQuadtree", "Trie-Qd")
+TRIE_QUADTREE = _with_history("TrieQuadtree", "Trie-Qd")
 
 _KNOWN = (_plain("ScanIndex", "Scan", most_pairs=4_000_000), ap_tree(), TRIE_QUADTREE)
 

@@ -32,12 +32,17 @@ def cpu() -> str:
 
 @cache
 def commit() -> str:
-    """The commit that was measured; `-dirty` when files differed from it."""
-    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    """The commit that was measured; `-dirty` when the code differed from it."""
     try:
-        answer = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
+        dirty = _git("status", "--porcelain", "--", "src", "benchmarks/*.py", "requirements.lock")
+        return _git("rev-parse", "HEAD") + ("-dirty" if dirty else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    answer = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
     return answer.stdout.strip()
 
 

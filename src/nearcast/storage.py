@@ -29,6 +29,9 @@ MAGIC = b"NEARCAST"
 VERSION = 1
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQ")
+# It can only be read by setting it, which is better done once than while other threads work.
+_UMASK = os.umask(0o077)
+os.umask(_UMASK)
 
 
 class BadFile(ValueError):
@@ -78,7 +81,7 @@ def write_arrays(
             # A hole at the end is part of the file: its length tells a truncated one.
             file.truncate(base + offset)
             file.flush()
-            os.fchmod(file.fileno(), 0o666 & ~_umask())
+            os.fchmod(file.fileno(), 0o666 & ~_UMASK)
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
@@ -157,6 +160,15 @@ def _read_header(path: str | os.PathLike[str]) -> tuple[dict[str, Any], int, int
     return json.loads(header), _aligned(_PREFIX.size + header_length), length
 
 
+def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with `prefix`, without it.
+
+    >>> part({"a/x": np.arange(2), "b/x": np.arange(3)}, "a/")
+    {'x': array([0, 1])}
+    """
+    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+
+
 def _mapped(name: str, entry: dict[str, Any], base: int, length: int) -> NDArray[Any]:
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
     begin = base + entry["offset"]
@@ -170,13 +182,6 @@ def _mapped(name: str, entry: dict[str, Any], base: int, length: int) -> NDArray
         return np.empty(shape, dtype)
     # A plain array over the map: kernels are compiled for arrays, not for their subclasses.
     return np.asarray(np.memmap(name, dtype, "c", begin, shape))
-
-
-def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview | bytes:

@@ -1,6 +1,6 @@
 """The worked examples of the AP-Tree papers, and every correction to what they print.
 
-The figures of the running example (002, Fig. 3-7; 000, Fig. 3-5) are lost. These subscriptions and
+The running example of ICDE 2015 (Fig. 3-7) is not reproduced here. These subscriptions and
 messages are consistent with every statement of the two texts about them:
 
 | id | keywords | region                | what is said of it                                       |
@@ -35,7 +35,6 @@ from nearcast.boolean import (
     SpatialFirst,
     TrieQuadtree,
 )
-from nearcast.boolean.ap_tree._build import Statistics, plan_cuts
 from nearcast.boolean.ap_tree._layout import (
     CHILD_START,
     HEIGHT,
@@ -48,6 +47,7 @@ from nearcast.boolean.ap_tree._layout import (
     empty_tree,
 )
 from nearcast.boolean.ap_tree._partition import even_cuts, heuristic_cuts, optimal_cuts
+from nearcast.boolean.ap_tree._plan import Statistics, plan_cuts
 from nearcast.boolean.ap_tree._update import drift
 from nearcast.boolean.ap_tree.tree import records_of
 from nearcast.model import Box, Message, Point, Space, Subscription

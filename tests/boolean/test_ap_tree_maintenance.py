@@ -264,3 +264,26 @@ def test_bytes_of_a_subscription():
     index = APTree()
     index.insert_batch(batch)
     assert index.stats().bytes < 200 * count
+
+
+def test_long_clauses_that_agree_are_not_counted_word_by_word():
+    """All entries share a long prefix: the build steps over it, once a word."""
+    words = [f"w{i:05}" for i in range(3000)]
+    index = APTree(leaf_capacity=4)
+    for i in range(20):
+        index.insert(Subscription(i, [*words, f"x{i}"], Box(i, 0, i + 1, 1)))
+    index.check()
+    assert index.match(Message(1, keywords=[*words, "x7"], at=Point(7.5, 0.5))) == [7]
+
+
+def test_replacing_everything_builds_once_and_answers_right():
+    index = APTree(leaf_capacity=4)
+    for shift in (0, 5):
+        index.insert_batch(
+            SubscriptionBatch.from_subscriptions(
+                Subscription(i, f"w{i % 7}", Box(shift, 0, shift + 1, 1)) for i in range(500)
+            )
+        )
+    index.check()
+    assert index.match(Message(1, text="w3", at=Point(0.5, 0.5))) == []
+    assert len(index.match(Message(1, text="w3", at=Point(5.5, 0.5)))) == 71

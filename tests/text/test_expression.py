@@ -332,3 +332,14 @@ def test_an_expression_is_a_value():
 def test_clauses_that_hold_for_nothing_or_without_a_word_are_refused(clauses):
     with pytest.raises(ValueError, match="clause"):
         Expression(clauses)
+
+
+@pytest.mark.parametrize("word", ["iPad", "", "two words", "!", "\ud800"])
+def test_a_clause_of_what_is_no_token_is_refused(word):
+    with pytest.raises(ValueError, match="not a token"):
+        Clause(frozenset({word}))
+
+
+def test_a_clause_cannot_require_and_forbid_a_word():
+    with pytest.raises(ValueError, match="both required and forbidden"):
+        Clause(frozenset({"tea"}), frozenset({"tea", "cup"}))

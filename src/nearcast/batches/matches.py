@@ -19,7 +19,7 @@ class Matches:
     - `start`: int64[messages + 1]; message i is wanted by
       `subscription_ids[start[i]:start[i + 1]]`
     - `subscription_ids`: one id per match
-    - `candidates`: how many subscriptions were verified to find the matches
+    - `candidates`: how many stored clauses were looked at to find the matches, copies included
 
     `len` is the number of matches.
 

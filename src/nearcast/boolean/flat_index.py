@@ -30,8 +30,9 @@ MOST_WAITING = 1024
 class FlatIndex(BooleanIndex):
     """Keeps subscriptions in a store; a subclass arranges their entries.
 
-    Changes made one at a time wait in a small buffer and are applied together, in order, before
-    anything that could tell the difference: arrays are quick to change by the hundred, not singly.
+    Changes made one at a time wait in a small buffer and are applied together before anything that
+    could tell the difference: arrays are quick to change by the hundred, not singly. Reading may
+    therefore write: calls from several threads at once need a lock around them.
     """
 
     def __init__(self, space: Space) -> None:
@@ -94,6 +95,7 @@ class FlatIndex(BooleanIndex):
             max(len(c.required) for c in subscription.expression.clauses),
             max(len(c.forbidden) for c in subscription.expression.clauses),
             sum(len(c.required) + len(c.forbidden) for c in subscription.expression.clauses),
+            len(subscription.expression.clauses),
         )
         self._wait(subscription.id, subscription)
 
@@ -108,11 +110,11 @@ class FlatIndex(BooleanIndex):
             int(np.diff(batch.required_start).max(initial=0)),
             int(np.diff(batch.forbidden_start).max(initial=0)),
             len(batch.lexicon),
+            len(batch.required_start) - 1,
         )
         self._catch_up()
-        slots = self._store.ids.find(batch.ids)
-        self._forget(slots[slots >= 0])
-        self._add(batch)
+        self._replace(batch.ids, batch)
+        self._tidy()
 
     def remove(self, subscription_id: int | str) -> None:
         """Take a live subscription out; KeyError for an unknown id.  Amortised as a batch."""
@@ -134,28 +136,28 @@ class FlatIndex(BooleanIndex):
         """Apply the changes that wait."""
         if not self._waiting:
             return
-        waiting, self._waiting = self._waiting, {}
+        changes = []
         for kind in (int, str):  # a batch has ids of one kind
-            ids = [id_ for id_ in waiting if isinstance(id_, kind)]
-            if not ids:
-                continue
-            slots = self._store.ids.find(pa.array(ids))
-            self._forget(slots[slots >= 0])
-            changes = [waiting[id_] for id_ in ids]
-            added = [change for change in changes if change is not None]
-            if added:
-                self._add(SubscriptionBatch.from_subscriptions(added, space=self.space))
+            ids = [id_ for id_ in self._waiting if isinstance(id_, kind)]
+            if ids:
+                waiting = [self._waiting[id_] for id_ in ids]
+                added = [change for change in waiting if change is not None]
+                batch = SubscriptionBatch.from_subscriptions(added, space=self.space)
+                changes.append((pa.array(ids), batch))
+        self._waiting = {}
+        for ids_gone, batch in changes:
+            self._replace(ids_gone, batch)
+        self._tidy()
 
-    def _forget(self, slots: NDArray[np.int32]) -> None:
+    def _replace(self, ids: pa.Array, batch: SubscriptionBatch) -> None:
+        """Forget those of the ids that are live, and add the batch."""
+        slots = self._store.ids.find(ids)
+        slots = slots[slots >= 0]
         if len(slots):
             self._withdraw(self._store.entries_of(slots))
             self._store.remove(slots)
-            self._tidy()
-
-    def _add(self, batch: SubscriptionBatch) -> None:
         if len(batch):
             self._place(self._store.add(batch))
-            self._tidy()
 
     # ------------------------------------------------------------------ matching
 
@@ -264,15 +266,14 @@ class FlatIndex(BooleanIndex):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved index: checked and mapped, not built.  O(size) for the checksums alone."""
+        """Read a saved index: checked and mapped, not built.
+
+        O(size), but at the speed of memory: checksums and word counts.
+        """
         meta, arrays = storage.read_arrays(path, cls.__name__)
         space = Space[meta["space"]]
         index = cls.__new__(cls)
         FlatIndex.__init__(index, space)
-        index._store = SubscriptionStore.from_arrays(_part(arrays, "store/"), space)
-        index._arrange_from(meta["settings"], _part(arrays, "own/"))
+        index._store = SubscriptionStore.from_arrays(storage.part(arrays, "store/"), space)
+        index._arrange_from(meta["settings"], storage.part(arrays, "own/"))
         return index
-
-
-def _part(arrays: dict[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}

@@ -17,9 +17,9 @@ class IndexStats:
     """What an index holds and what it has done.
 
     - `subscriptions`: how many are live
-    - `bytes`: memory of its arrays in use
+    - `bytes`: memory of its arrays in use, without room kept for growth
     - `nodes`: inner nodes of its structure, 0 where it has none
-    - `copies`: places an average clause is stored in
+    - `copies`: records held for an average clause, spare room included
     - `candidates`, `matches`: looked at, and found, since the index was made
     """
 
@@ -34,7 +34,8 @@ class IndexStats:
 class BooleanIndex(ABC):
     """Finds, for each message, the subscriptions whose words and region it satisfies.
 
-    One writer at a time; `match_batch` may use several threads of its own.
+    Not safe to call from several threads at once; `match_batch` uses several of its own on request.
+    Found ids come in no particular order, each once.
     """
 
     space: Space

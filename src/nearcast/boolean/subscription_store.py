@@ -24,10 +24,12 @@ from nearcast.boolean.id_table import IdTable
 from nearcast.growing_array import GrowingArray
 from nearcast.model import ANY, Space, Subscription
 from nearcast.space.region_column import BOX, EVERYWHERE, RegionColumn
+from nearcast.storage import part
 from nearcast.text import Clause, Expression, TermOrder
 from nearcast.text.string_table import StringTable, Words
 
 MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
+MOST_ENTRIES = 2**26 - 1  # a leaf may have to count them all
 MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
 FARTHEST_BOUND = 1e37
 FEW_WORDS = 1024  # not worth forgetting
@@ -106,8 +108,16 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ coming and going
 
-    def check_sizes(self, most_required: int, most_forbidden: int, new_words: int) -> None:
+    def check_sizes(
+        self, most_required: int, most_forbidden: int, new_words: int, new_clauses: int
+    ) -> None:
         """Refuse what the arrays cannot count, before anything is changed."""
+        entries = len(self._slot.used) + 2 * new_clauses  # a cover has two rectangles at most
+        if entries > MOST_ENTRIES:
+            raise ValueError(
+                f"{new_clauses} more clauses are too many; an index holds at most {MOST_ENTRIES}: "
+                "divide the subscriptions among several"
+            )
         longest = max(most_required, most_forbidden)
         if longest > MOST_CLAUSE_WORDS:
             raise ValueError(
@@ -178,7 +188,7 @@ class SubscriptionStore:
         self._vacant.extend(numbers)
         self._first_entry.used[slots] = _NONE
         self.ids.remove(slots)
-        self.regions.put(slots, RegionColumn.of_regions([None] * len(slots), self.space))
+        self.regions.put(slots, RegionColumn.everywhere(len(slots), self.space))
         if self._unused_terms > 1024 + len(self._terms.used) // 2:
             total = len(self._terms.used) - self._unused_terms
             self._terms = GrowingArray(pack_terms(self.clauses, total))
@@ -234,7 +244,7 @@ class SubscriptionStore:
     # ------------------------------------------------------------------ looking things up
 
     def subscription(self, slot: int) -> Subscription:
-        """The subscription in a slot as an object, its expression in minimal form."""
+        """The subscription in a slot as an object, in minimal form.  O(vocabulary) a word."""
         word_of = {}
         clauses = set()
         numbers, _ = chained_entries(
@@ -285,18 +295,10 @@ class SubscriptionStore:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], space: Space) -> SubscriptionStore:
         """The store whose `arrays()` these are; they are taken over, not copied."""
-
-        def part(prefix: str) -> dict[str, NDArray[Any]]:
-            return {
-                name.removeprefix(prefix): array
-                for name, array in arrays.items()
-                if name.startswith(prefix)
-            }
-
         store = cls(space)
-        store.ids = IdTable.from_arrays(part("ids/"))
-        store.regions = RegionColumn.from_arrays(part("regions/"), space)
-        store._vocabulary = StringTable.from_arrays(part("vocabulary/"))
+        store.ids = IdTable.from_arrays(part(arrays, "ids/"))
+        store.regions = RegionColumn.from_arrays(part(arrays, "regions/"), space)
+        store._vocabulary = StringTable.from_arrays(part(arrays, "vocabulary/"))
         store._rank_of = GrowingArray(arrays["rank_of"])
         store._first_entry = GrowingArray(arrays["first_entry"])
         store._next_entry = GrowingArray(arrays["next_entry"])

@@ -10,8 +10,8 @@ from nearcast.model import Space
 class TrieQuadtree(APTree):
     """Subscriptions along their ordered keywords, those with the same ones in a quadtree.
 
-    The straightforward combination the AP-Tree is compared with (002, section V-B): a trie node
-    has one child for each keyword, and only entries with no keyword left are divided by place,
+    The straightforward combination the AP-Tree is compared with (ICDE 2015, section V-B): a trie
+    node has one child for each keyword, and only entries with no keyword left are divided by place,
     into equal quarters. It shares the AP-Tree's arrays and kernels, so that the comparison is of
     the ideas.
 

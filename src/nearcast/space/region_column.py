@@ -68,6 +68,18 @@ class RegionColumn:
         return cls.of_regions([], space)
 
     @classmethod
+    def everywhere(cls, count: int, space: Space) -> RegionColumn:
+        """So many rows without a region.
+
+        >>> RegionColumn.everywhere(2, Space.EARTH).region(1) is None
+        True
+        """
+        rows = cls.empty(space)
+        rows._kind = GrowingArray(np.full(count, EVERYWHERE, np.uint8))
+        rows._shape = GrowingArray(np.zeros((count, 4)))
+        return rows
+
+    @classmethod
     def of_regions(cls, regions: Iterable[Region | None], space: Space) -> RegionColumn:
         """One row per region.  O(vertices).
 

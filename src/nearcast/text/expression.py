@@ -33,6 +33,13 @@ class Clause:
     required: frozenset[str]
     forbidden: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        for word in self.required | self.forbidden:
+            if tokenize(word) != [word]:
+                raise ValueError(f"word {word!r} is not a token; use parse or Expression.of_words")
+        if both := sorted(self.required & self.forbidden):
+            raise ValueError(f"word {both[0]!r} is both required and forbidden; remove one")
+
     def __str__(self) -> str:
         required = [_quoted(word) for word in sorted(self.required)]
         forbidden = [f"NOT {_quoted(word)}" for word in sorted(self.forbidden)]

@@ -1,6 +1,6 @@
 """The arrays of an AP-Tree, and the few functions that may grow them.
 
-nodes     int32[N, 8]    one row per k-node or s-node, see the NODE_* columns
+nodes     int32[N, 8]    one row per k-node or s-node, see the columns below
 keys      int32[K]       k-node: (lowest, highest) keyword of each cut, cuts in ascending order
 edges     float32[G]     s-node: inner grid lines along x, then along y
 children  int64[C]       references, see below; a node owns a contiguous run of them
@@ -171,7 +171,7 @@ def find_cut(keys, start, cuts, word):
 
 @njit(cache=True, nogil=True, inline="always")
 def find_slab(edges, start, lines, value):
-    """Which of the `lines + 1` half-open slabs holds `value`.  O(lines), all in two lines."""
+    """Which of the `lines + 1` half-open slabs holds `value`.  O(lines), one cache line of them."""
     slab = 0
     for i in range(start, start + lines):
         slab += edges[i] <= value

@@ -1,4 +1,4 @@
-"""Matching a batch of messages (002, Algorithm 1): walk, candidates, verification.
+"""Matching a batch of messages (ICDE 2015, Algorithm 1): walk, candidates, verification.
 
 words       int32[W]       keyword ranks of the batch's words, -1 for words no entry has
 word_start  int64[M+1]     message m owns words[word_start[m]:word_start[m+1]]

@@ -1,7 +1,7 @@
 """How a node divides its entries: cuts of keywords, cells of a grid, and what each would cost.
 
 The cost of a partition is the expected number of entries a message that reaches the node goes on
-to look at: the sum of weight x hit probability over its buckets (002, Eq. 1).
+to look at: the sum of weight x hit probability over its buckets (ICDE 2015, Eq. 1).
 
 key       int32[V]       the distinct keywords at the node's offset, ascending
 weight    int64[V]       entries with that keyword
@@ -154,7 +154,7 @@ def _share(points, low, high, a, b):
 
 @njit(cache=True, nogil=True)
 def improved_lines(lows, highs, points, low, high, slabs):
-    """Inner grid lines along one axis: even by centres, then moved one by one (002, IV-C).
+    """Inner grid lines along one axis: even by centres, then moved one by one (ICDE 2015, IV-C).
 
     `lows`, `highs`: sorted ends of the entries' extents; `points`: sorted message positions or
     empty; `low`, `high`: the finite extent of the node.  Returns fewer lines when the entries do

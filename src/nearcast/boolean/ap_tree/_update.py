@@ -1,4 +1,4 @@
-"""Entries that come and go, nodes that split, merge and drift (002, IV-E), and tidying up.
+"""Entries that come and go, nodes that split, merge and drift (ICDE 2015, IV-E), and tidying up.
 
 tasks     int64[T, 4]    where a walk still has to go: child position, offset, proven, flags
 places    float64[T, 6]  region of the node (west, south, east, north), copies, reach
@@ -17,9 +17,7 @@ from nearcast.boolean.ap_tree._build import (
     BY_SPACE,
     MOST_PROVEN,
     build,
-    cut_chance,
     holds,
-    keyword_at,
     settle_record,
 )
 from nearcast.boolean.ap_tree._layout import (
@@ -55,6 +53,7 @@ from nearcast.boolean.ap_tree._layout import (
     reserve,
     set_child,
 )
+from nearcast.boolean.ap_tree._plan import cut_chance, keyword_at
 
 # The weights of a node are compared again after so large a share of them changed.
 SHARE_BETWEEN_LOOKS = 0.125

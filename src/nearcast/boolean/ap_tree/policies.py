@@ -4,7 +4,7 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nearcast.boolean.ap_tree import _build
+from nearcast.boolean.ap_tree import _plan
 
 
 class KeywordPartition(ABC):
@@ -17,21 +17,24 @@ class KeywordPartition(ABC):
 class HeuristicPartition(KeywordPartition):
     """Cuts of even weight, each border then moved to its best place (HR, Algorithm 3)."""
 
-    code = _build.HEURISTIC
+    code = _plan.HEURISTIC
 
 
 @dataclass(frozen=True, slots=True)
 class OptimalPartition(KeywordPartition):
-    """The cheapest cuts there are, by dynamic programming (DP, Algorithm 2)."""
+    """The cheapest cuts by Eq. 1, by dynamic programming (DP, Algorithm 2).
 
-    code = _build.OPTIMAL
+    Needs 4 bytes for each keyword of the node and cut: for studies rather than for millions.
+    """
+
+    code = _plan.OPTIMAL
 
 
 @dataclass(frozen=True, slots=True)
 class SingleKeywords(KeywordPartition):
     """Every keyword its own cut, however many: an ordered keyword trie."""
 
-    code = _build.SINGLE_KEYWORDS
+    code = _plan.SINGLE_KEYWORDS
 
 
 class SpatialPartition(ABC):
@@ -42,16 +45,16 @@ class SpatialPartition(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ImprovedGrid(SpatialPartition):
-    """Lines even by entries, each then moved to its best place (002, section IV-C)."""
+    """Lines even by entries, each then moved to its best place (ICDE 2015, section IV-C)."""
 
-    code = _build.GRID
+    code = _plan.GRID
 
 
 @dataclass(frozen=True, slots=True)
 class Quarters(SpatialPartition):
     """Four equal cells: a quadtree."""
 
-    code = _build.QUADTREE
+    code = _plan.QUADTREE
 
 
 class Priority(ABC):
@@ -64,18 +67,18 @@ class Priority(ABC):
 class Adaptive(Priority):
     """The one that costs less (the AP-Tree proper)."""
 
-    code = _build.ADAPTIVE
+    code = _plan.ADAPTIVE
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordFirst(Priority):
     """Keywords as long as they divide, space after them (KFirst)."""
 
-    code = _build.KEYWORD_FIRST
+    code = _plan.KEYWORD_FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class SpatialFirst(Priority):
     """Space as long as it divides, keywords after it (SFirst)."""
 
-    code = _build.SPATIAL_FIRST
+    code = _plan.SPATIAL_FIRST

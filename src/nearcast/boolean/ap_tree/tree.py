@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast import storage
 from nearcast.batches import MessageBatch
-from nearcast.boolean.ap_tree._build import BY_KEYWORD, BY_SPACE, Settings, Statistics, build
+from nearcast.boolean.ap_tree._build import BY_KEYWORD, BY_SPACE, build
 from nearcast.boolean.ap_tree._check import check_tree
 from nearcast.boolean.ap_tree._layout import (
     CHILDREN,
@@ -29,6 +30,7 @@ from nearcast.boolean.ap_tree._layout import (
     empty_tree,
 )
 from nearcast.boolean.ap_tree._match import match_messages
+from nearcast.boolean.ap_tree._plan import Settings, Statistics
 from nearcast.boolean.ap_tree._update import change_all, repack
 from nearcast.boolean.ap_tree.history import MessageHistory
 from nearcast.boolean.ap_tree.policies import (
@@ -42,11 +44,11 @@ from nearcast.boolean.ap_tree.policies import (
 from nearcast.boolean.flat_index import FlatIndex, Found
 from nearcast.boolean.subscription_store import MOST_KEYWORDS, Entries
 from nearcast.model import Space
-from nearcast.text.order import Idf, Random, Tf
+from nearcast.text.order import Idf, Random, TermOrder, Tf
 
-_ORDERS = {order.__name__: order for order in (Tf, Idf, Random)}
+_ORDERS: dict[str, type[TermOrder]] = {"Tf": Tf, "Idf": Idf}
 
-# So many new entries, as a share of those there, are cheaper to build in than to insert singly.
+# So many changes, as a share of the entries there, are cheaper to build in than to make singly.
 BULK_SHARE = 0.25
 
 assert MOST_KEYWORDS <= NO_WORD
@@ -64,7 +66,7 @@ class APTree(FlatIndex):
     Parameters
     ----------
     space: what coordinates mean
-    fanout: most cuts or cells of a node (f in the paper)
+    fanout: most cuts or cells of a node (f in the paper); with 2 or 3, space is never divided
     leaf_capacity: a node with more entries is divided (theta_q)
     order: the order of keywords; `Tf`, `Idf` or `Random`
     history: messages that stand for those to come; without them subscriptions do
@@ -96,7 +98,7 @@ class APTree(FlatIndex):
         space: Space = Space.EARTH,
         fanout: int = 200,
         leaf_capacity: int = 40,
-        order: Tf | Idf | Random | None = None,
+        order: TermOrder | None = None,
         history: MessageBatch | None = None,
         keyword_partition: KeywordPartition | None = None,
         spatial_partition: SpatialPartition | None = None,
@@ -114,8 +116,10 @@ class APTree(FlatIndex):
         ):
             if not value >= least:
                 raise ValueError(f"{name} {value} is too small; it must be at least {least}")
+            if name in ("fanout", "leaf_capacity") and not isinstance(value, int):
+                raise TypeError(f"{name} {value!r} is not a whole number; give an int")
         super().__init__(space)
-        self._order = order or Tf()
+        self._order: TermOrder = order or Tf()
         self._history = MessageHistory.of(history, space) if history is not None else None
         self._settings = Settings(
             fanout,
@@ -149,6 +153,14 @@ class APTree(FlatIndex):
         self._tree = repack(tree)
         self._is_root_due = False
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the index to one file, all or nothing.  O(size)."""
+        if not isinstance(self._order, Tf | Idf | Random):
+            raise TypeError(
+                f"order {self._order!r} cannot be saved; use Tf(), Idf() or Random(seed)"
+            )
+        super().save(path)
+
     def check(self) -> None:
         """Assert that every entry is where a message would look for it, and nowhere else."""
         self._catch_up()
@@ -158,12 +170,7 @@ class APTree(FlatIndex):
     # ------------------------------------------------------------------ for FlatIndex
 
     def _place(self, entries: Entries) -> None:
-        """O(depth) nodes for each cell an entry touches, unless there are so many to build for."""
-        present = int(self._tree.used[ENTRIES])
-        if len(entries) > max(self._settings.leaf_capacity, BULK_SHARE * present):
-            self._is_root_due = True
-        else:
-            self._change(entries, adding=True)
+        self._change(entries, adding=True)
 
     def _withdraw(self, entries: Entries) -> None:
         self._change(entries, adding=False)
@@ -206,17 +213,17 @@ class APTree(FlatIndex):
         if self._history:
             arrays |= {f"history/{name}": a for name, a in self._history.arrays().items()}
         settings = {
-            "order": [type(self._order).__name__, asdict(self._order)],
+            "order": [type(self._order).__name__, getattr(self._order, "seed", None)],
             "settings": list(self._settings),
         }
         return settings, arrays
 
     def _arrange_from(self, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        name, parameters = settings["order"]
-        self._order = _ORDERS[name](**parameters)
+        name, seed = settings["order"]
+        self._order = Random(seed) if name == "Random" else _ORDERS[name]()
         self._settings = Settings(*settings["settings"])
         self._tree = Tree(*(arrays[field] for field in Tree._fields))
-        history = {n.removeprefix("history/"): a for n, a in arrays.items() if "/" in n}
+        history = storage.part(arrays, "history/")
         self._history = MessageHistory.from_arrays(history) if history else None
         self._statistics = self._current_statistics()
         self._is_root_due = False
@@ -224,6 +231,10 @@ class APTree(FlatIndex):
     # ------------------------------------------------------------------ private
 
     def _change(self, entries: Entries, *, adding: bool) -> None:
+        """O(depth) nodes for each cell an entry touches, unless so many are better built."""
+        present = int(self._tree.used[ENTRIES])
+        if len(entries) > max(self._settings.leaf_capacity, BULK_SHARE * present):
+            self._is_root_due = True
         if self._is_root_due:
             return  # everything is about to be built again
         self._tree, self._is_root_due = change_all(
