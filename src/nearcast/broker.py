@@ -8,6 +8,7 @@ from math import isfinite
 from nearcast import boolean
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.boolean import APTree, BooleanIndex
+from nearcast.boolean.index import check_space
 from nearcast.explain import Explanation, explain
 from nearcast.model import (
     Box,
@@ -15,7 +16,6 @@ from nearcast.model import (
     Id,
     Message,
     Notification,
-    Place,
     Polygon,
     Region,
     Space,
@@ -65,7 +65,6 @@ class Broker:
                 f"{subscription!r} is a {type(subscription).__name__}, and this broker serves "
                 "boolean subscriptions; give a Subscription"
             )
-        self._check_space(subscription.region, f"subscription {subscription.id!r}")
         self._index.insert(subscription)
         return []
 
@@ -111,7 +110,6 @@ class Broker:
 
     def publish(self, message: Message) -> list[Notification]:
         """Who is to be told of a message: one notification for each subscription it matches."""
-        self._check_space(message.at, f"message {message.id!r}")
         return [
             Notification(subscription_id, "match", message.id, time=message.time)
             for subscription_id in self._index.match(message)
@@ -136,9 +134,8 @@ class Broker:
 
     def explain(self, subscription_id: Id, message: Message) -> Explanation:
         """Why a live subscription wants the message or not; publishes nothing."""
-        subscription = self.subscription(subscription_id)
-        self._check_space(message.at, f"message {message.id!r}")
-        return explain(subscription, message)
+        check_space(f"message {message.id!r} is", message.at.space, self._index.space)
+        return explain(self.subscription(subscription_id), message)
 
     # ------------------------------------------------------------------ saving
 
@@ -157,12 +154,3 @@ class Broker:
                 "give a file that Broker.save() wrote"
             )
         return cls(index=index_class.load(path))
-
-    # ------------------------------------------------------------------ private
-
-    def _check_space(self, shape: Region | Place | None, owner: str) -> None:
-        if shape is not None and shape.space is not self._index.space:
-            raise ValueError(
-                f"{owner} is in {shape.space}, this broker in {self._index.space}; "
-                "use one space for both"
-            )

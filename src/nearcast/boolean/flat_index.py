@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads, possible_id
+from nearcast.boolean.index import (
+    BooleanIndex,
+    IndexStats,
+    check_space,
+    check_threads,
+    possible_id,
+)
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
@@ -86,11 +92,8 @@ class FlatIndex(BooleanIndex):
     def insert(self, subscription: Subscription) -> None:
         """Add one subscription, or replace the live one of the same id.  Amortised as a batch."""
         region = subscription.region
-        if region is not None and region.space is not self.space:
-            raise ValueError(
-                f"subscription {subscription.id!r}: its region is in {region.space}, the index in "
-                f"{self.space}; use one space for both"
-            )
+        if region is not None:
+            check_space(f"subscription {subscription.id!r} is", region.space, self.space)
         self._store.check_sizes(
             max(len(c.required) for c in subscription.expression.clauses),
             max(len(c.forbidden) for c in subscription.expression.clauses),
@@ -101,11 +104,7 @@ class FlatIndex(BooleanIndex):
 
     def insert_batch(self, batch: SubscriptionBatch) -> None:
         """Add subscriptions; those whose id is live replace the old ones.  All or none."""
-        if batch.space is not self.space:
-            raise ValueError(
-                f"the subscriptions are in {batch.space}, the index in {self.space}; "
-                "use one space for both"
-            )
+        check_space("the subscriptions are", batch.space, self.space)
         self._store.check_sizes(
             int(np.diff(batch.required_start).max(initial=0)),
             int(np.diff(batch.forbidden_start).max(initial=0)),
@@ -166,11 +165,7 @@ class FlatIndex(BooleanIndex):
 
         Ids come back as integers, or as strings where any live id is one.
         """
-        if messages.space is not self.space:
-            raise ValueError(
-                f"the messages are in {messages.space}, the index in {self.space}; "
-                "use one space for both"
-            )
+        check_space("the messages are", messages.space, self.space)
         check_threads(threads)
         self._catch_up()
         match_rows = self._matcher(
@@ -200,11 +195,7 @@ class FlatIndex(BooleanIndex):
 
         A batch of one, without the columns that matching does not look at.
         """
-        if message.at.space is not self.space:
-            raise ValueError(
-                f"message {message.id!r} is in {message.at.space}, the index in {self.space}; "
-                "use one space for both"
-            )
+        check_space(f"message {message.id!r} is", message.at.space, self.space)
         self._catch_up()
         words = self._store.ranks_of(list(set(message.keywords)))
         rects = np.array(place_rects(message.at))
@@ -266,10 +257,7 @@ class FlatIndex(BooleanIndex):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a saved index: checked and mapped, not built.
-
-        O(size), but at the speed of memory: checksums and word counts.
-        """
+        """Read a saved index: checked and mapped, not built.  O(size) for the checksums alone."""
         meta, arrays = storage.read_arrays(path, cls.__name__)
         space = Space[meta["space"]]
         index = cls.__new__(cls)

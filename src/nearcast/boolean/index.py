@@ -85,6 +85,9 @@ class BooleanIndex(ABC):
 
     def insert(self, subscription: Subscription) -> None:
         """Add one subscription, or replace the live one of the same id."""
+        region = subscription.region
+        if region is not None:
+            check_space(f"subscription {subscription.id!r} is", region.space, self.space)
         self.insert_batch(SubscriptionBatch.from_subscriptions([subscription], space=self.space))
 
     def match(self, message: Message) -> list[int | str]:
@@ -105,3 +108,9 @@ def possible_id(subscription_id: object) -> int | str:
         return check_id(subscription_id, "subscription")
     except (TypeError, ValueError):
         raise KeyError(subscription_id) from None
+
+
+def check_space(owner: str, space: Space, index: Space) -> None:
+    """Refuse what lies in another space than the index."""
+    if space is not index:
+        raise ValueError(f"{owner} in {space}, the index in {index}; use one space for both")

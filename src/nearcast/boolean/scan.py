@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean.index import BooleanIndex, IndexStats, check_threads, possible_id
+from nearcast.boolean.index import (
+    BooleanIndex,
+    IndexStats,
+    check_space,
+    check_threads,
+    possible_id,
+)
 from nearcast.model import Box, Circle, Message, Point, Polygon, Space, Subscription
 from nearcast.model.shapes import Region
 from nearcast.space import is_in, place_rects
@@ -20,7 +26,7 @@ from nearcast.text import Clause, Expression
 
 
 class ScanIndex(BooleanIndex):
-    """No structure and no kernels: the answers that all other indexes must give.
+    """No structure and no matching kernels: the answers that all other indexes must give.
 
     NumPy leaves out the rows whose words or box do not fit, so that millions can be checked; what
     remains is tested one by one in plain Python, circles and polygons among them.
@@ -40,8 +46,7 @@ class ScanIndex(BooleanIndex):
         self._matches = 0
 
     def insert_batch(self, batch: SubscriptionBatch) -> None:
-        if batch.space is not self.space:
-            raise ValueError(f"the batch is in {batch.space}, the index in {self.space}")
+        check_space("the subscriptions are", batch.space, self.space)
         ids = batch.ids.to_pylist()
         for subscription_id in ids:
             if subscription_id in self._place:
@@ -70,8 +75,7 @@ class ScanIndex(BooleanIndex):
         return Matches(messages.ids, start, ids, len(messages) * len(self))
 
     def match(self, message: Message) -> list[int | str]:
-        if message.at.space is not self.space:
-            raise ValueError(f"the message is in {message.at.space}, the index in {self.space}")
+        check_space(f"message {message.id!r} is", message.at.space, self.space)
         self._candidates += len(self)
         words = set(message.keywords)
         found = []

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
+from nearcast.boolean.index import check_space
 from nearcast.model import Space
 from nearcast.text.string_table import StringTable
 
@@ -30,8 +31,7 @@ class MessageHistory:
     @classmethod
     def of(cls, messages: MessageBatch, space: Space) -> MessageHistory:
         """Count a batch of messages.  O(words)."""
-        if messages.space is not space:
-            raise ValueError(f"the history is in {messages.space}, the index in {space}")
+        check_space("the history is", messages.space, space)
         if len(messages) == 0:
             raise ValueError("the history has no messages; leave it out instead")
         message = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))

@@ -159,6 +159,8 @@ class APTree(FlatIndex):
             raise TypeError(
                 f"order {self._order!r} cannot be saved; use Tf(), Idf() or Random(seed)"
             )
+        self._catch_up()
+        self._tree = repack(self._tree)
         super().save(path)
 
     def check(self) -> None:
@@ -209,6 +211,7 @@ class APTree(FlatIndex):
             "weights": tree.weights[: used[CHILDREN]],
             "records": tree.records[: used[RECORDS]],
             "used": used,
+            "chance_below": self._statistics.chance_below,
         }
         if self._history:
             arrays |= {f"history/{name}": a for name, a in self._history.arrays().items()}
@@ -225,7 +228,8 @@ class APTree(FlatIndex):
         self._tree = Tree(*(arrays[field] for field in Tree._fields))
         history = storage.part(arrays, "history/")
         self._history = MessageHistory.from_arrays(history) if history else None
-        self._statistics = self._current_statistics()
+        points = self._history.points if self._history else np.empty((0, 2))
+        self._statistics = Statistics(arrays["chance_below"], points, self._history is not None)
         self._is_root_due = False
 
     # ------------------------------------------------------------------ private
