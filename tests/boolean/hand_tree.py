@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from nearcast.batches import MessageBatch
 from nearcast.boolean import APTree
 from nearcast.boolean.ap_tree._build import new_node, write_leaf
 from nearcast.boolean.ap_tree._layout import (
@@ -152,3 +153,7 @@ def _ids_below(what):
             return ids
         case Cuts(cuts=parts, dummy=dummy) | Cells(cells=parts, dummy=dummy):
             return [id_ for part in [*parts.values(), dummy] for id_ in _ids_below(part)]
+
+
+def match(index, *messages):
+    return index.match_batch(MessageBatch.from_messages(messages, space=index.space))

@@ -53,13 +53,7 @@ def check_closed_borders(make_index: MakeIndex) -> None:
 def check_many_regions_with_one_border(make_index: MakeIndex) -> None:
     """Where many boxes touch, a point on the common border is in all of them."""
     for space in SPACES:
-        index = make_index(space=space)
-        tiles = [
-            Subscription(8 * row + column, "tea", _tile(column, row, space))
-            for row in range(8)
-            for column in range(8)
-        ]
-        index.insert_batch(batch_of(tiles, space))
+        index = _tiled(make_index, space)
         for column in range(1, 8):
             for row in range(1, 8):
                 corner = Point(10.0 * column, 10.0 * row, space=space)
@@ -86,13 +80,7 @@ def check_regions_without_size(make_index: MakeIndex) -> None:
 def check_range_messages(make_index: MakeIndex) -> None:
     """A message in a box reaches every region it meets, once."""
     for space in SPACES:
-        index = make_index(space=space)
-        tiles = [
-            Subscription(8 * row + column, "tea", _tile(column, row, space))
-            for row in range(8)
-            for column in range(8)
-        ]
-        index.insert_batch(batch_of(tiles, space))
+        index = _tiled(make_index, space)
         assert _at(index, Box(0, 0, 80, 80, space=space)) == set(range(64))
         assert _at(index, Box(15, 15, 25, 16, space=space)) == {9, 10}
         assert _at(index, Box(80, 80, 85, 85, space=space)) == {63}
@@ -177,6 +165,18 @@ def check_whole_plane(make_index: MakeIndex) -> None:
     assert _at(index, Point(3e58, 1.5e58, space=Space.PLANE)) == {1001}
     assert _at(index, Point(-1e9, 5, space=Space.PLANE)) == {1001}
     assert _at(index, Point(5, 5, space=Space.PLANE)) == {0, 1001}
+
+
+def _tiled(make_index: MakeIndex, space: Space) -> BooleanIndex:
+    """An index of 8 x 8 tiles that touch; tile 8 * row + column wants tea."""
+    index = make_index(space=space)
+    tiles = [
+        Subscription(8 * row + column, "tea", _tile(column, row, space))
+        for row in range(8)
+        for column in range(8)
+    ]
+    index.insert_batch(batch_of(tiles, space))
+    return index
 
 
 def _tile(column: int, row: int, space: Space) -> Box:
