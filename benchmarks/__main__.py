@@ -11,8 +11,9 @@ from rich.table import Table
 from benchmarks.catalogue import CATALOGUE, find
 from benchmarks.figure import Point, Scale
 from benchmarks.oracle import WrongAnswerError
+from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.records import Record, write_records
-from benchmarks.run import run_points
+from benchmarks.run import Keep, run_points
 from benchmarks.workloads import DATA
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -21,6 +22,16 @@ MACHINE_SUBSCRIPTIONS, PAPER_SUBSCRIPTIONS = 1_000_000, 5_000_000
 MACHINE_INSERTED = 200_000
 MACHINE_MESSAGES, PAPER_MESSAGES = 20_000, 100_000
 MACHINE_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000)
+_COLUMNS = {
+    "µs/message": "microseconds_per_message",
+    "candidates": "candidates_per_message",
+    "matches": "matches_per_message",
+    "build s": "build_seconds",
+    "insert µs": "insert_microseconds",
+    "bytes/sub.": "bytes_per_subscription",
+    "messages/s": "messages_per_second",
+    "batch ms": "batch_milliseconds",
+}
 PAPER_SIZES = (1_000_000, 5_000_000, 10_000_000, 15_000_000, 20_000_000)
 
 
@@ -66,14 +77,30 @@ def _positive(text: str) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     figure = find(options.name)
-    points = _choose(list(figure.points(_scale(options, is_room="/" not in figure.name))), options)
     path = options.json or RESULTS / "local" / f"{figure.name.replace('/', '-')}.json"
-    records = run_points(figure.name, points, lambda so_far: write_records(so_far, path))
+
+    def keep(so_far: Sequence[Record]) -> None:
+        write_records(so_far, path)
+
+    if figure is PIPELINE:
+        records = _run_pipeline(options, keep)
+    else:
+        scale = _scale(options, is_room="/" not in figure.name)
+        records = run_points(figure.name, _choose(list(figure.points(scale)), options), keep)
     console = Console()
     console.width = max(console.width, 110)  # narrower, the numbers would be cut off
     console.print(_table(records))
     print(f"{len(records)} records in {path}")
     return 0
+
+
+def _run_pipeline(options: argparse.Namespace, keep: Keep) -> list[Record]:
+    if options.index not in (None, "APTree"):
+        raise ValueError(f"pipeline has no index {options.index!r}; it has APTree")
+    from benchmarks.pipeline.run import Sizes, run_pipeline  # starts with loading Spark
+
+    sizes = Sizes.at_most(options.subscriptions, options.messages)
+    return run_pipeline(sizes, options.data or DATA[0], keep)
 
 
 def _scale(options: argparse.Namespace, *, is_room: bool) -> Scale:
@@ -106,19 +133,18 @@ def _choose(points: list[Point], options: argparse.Namespace) -> list[Point]:
 
 def _table(records: Sequence[Record]) -> Table:
     table = Table("index", "data", "x")
-    for title in ("µs/message", "candidates", "matches", "build s", "insert µs", "bytes/sub."):
+    # What no record has is not shown.
+    shown = {
+        title: field
+        for title, field in _COLUMNS.items()
+        if any(getattr(record, field) is not None for record in records)
+    }
+    for title in shown:
         table.add_column(title, justify="right")
     for record in records:
-        numbers = (
-            record.microseconds_per_message,
-            record.candidates_per_message,
-            record.matches_per_message,
-            record.build_seconds,
-            record.insert_microseconds,
-            record.bytes_per_subscription,
-        )
-        shown = ("" if number is None else f"{number:,.2f}" for number in numbers)
-        table.add_row(record.series, record.data, str(record.x), *shown)
+        numbers = (getattr(record, field) for field in shown.values())
+        texts = ("" if number is None else f"{number:,.2f}" for number in numbers)
+        table.add_row(record.series, record.data, str(record.x), *texts)
     return table
 
 

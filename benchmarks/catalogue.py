@@ -5,8 +5,13 @@ import re
 from benchmarks import boolean
 from benchmarks.figure import Figure
 from benchmarks.papers import ap_tree
+from benchmarks.pipeline.figure import FIGURE as PIPELINE
 
-CATALOGUE: dict[str, Figure] = {boolean.FIGURE.name: boolean.FIGURE, **ap_tree.FIGURES}
+CATALOGUE: dict[str, Figure] = {
+    boolean.FIGURE.name: boolean.FIGURE,
+    PIPELINE.name: PIPELINE,
+    **ap_tree.FIGURES,
+}
 
 
 def find(name: str) -> Figure:

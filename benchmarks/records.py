@@ -15,7 +15,8 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 @cache
 def versions() -> dict[str, str]:
-    packages = {name: version(name) for name in ("nearcast", "numba", "numpy", "pyarrow")}
+    names = ("nearcast", "numba", "numpy", "pyarrow", "pyspark")
+    packages = {name: version(name) for name in names}
     return {"python": platform.python_version(), **packages}
 
 
@@ -67,6 +68,9 @@ class Record:
     answers_checked_against_oracle: int  # messages whose answers were compared
     keywords_per_message: float
     workload: dict[str, Any]  # how subscriptions and messages were drawn
+    messages_per_second: float | None = None  # of a pipeline
+    batch_milliseconds: float | None = None  # the median batch of a stream
+    details: dict[str, Any] = field(default_factory=dict)  # what only this benchmark has
     # Where the record stands in a figure.
     series: str = ""
     group: str = ""

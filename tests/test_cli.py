@@ -22,6 +22,7 @@ COMMANDS = [
     ["generate"],
     ["generate", "messages"],
     ["generate", "subscriptions"],
+    ["match"],
 ]
 EXPLAIN = ["explain", "--subscription", "ipad AND (discount OR sale)", "--text", "New iPad"]
 

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from nearcast.cli import demo, explain, generate
+from nearcast.cli import demo, explain, generate, match
+from nearcast.cli.commands import CommandFailed
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
     except BrokenPipeError:
         return _end_quietly()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, CommandFailed) as error:
         return _fail(options.command, str(error))
     except KeyboardInterrupt:
         return _fail(options.command, "interrupted")
@@ -83,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         *demo.add(commands),
         *explain.add(commands),
         *generate.add(commands),
+        *match.add(commands),
     ]
     for each in parsers:
         each.add_argument("--version", action="version", version=f"nearcast {version('nearcast')}")

@@ -8,11 +8,21 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import DataType, DecimalType, IntegralType, NumericType, TimestampType
+from pyspark.sql.types import (
+    DataType,
+    DateType,
+    IntegralType,
+    NumericType,
+    StringType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 from nearcast.model import Space
 from nearcast.pipeline.rows import (
+    BOX,
     MESSAGE_COLUMNS,
+    POINT,
     PROBLEM,
     SUBSCRIPTION_COLUMNS,
     read_messages,
@@ -44,6 +54,12 @@ def fields(frame: DataFrame, what: str, names: Sequence[str]) -> list[Column]:
             f"the {what} have no column 'id', only {', '.join(frame.columns)}; rename the one that "
             "names a row to 'id'"
         )
+    kind = frame.schema["id"].dataType
+    if not isinstance(kind, IntegralType | StringType):
+        raise TypeError(
+            f"column 'id' of the {what} has type {kind.simpleString()}; it must be integer or "
+            "string, cast it"
+        )
     found = [name for name in (*names, PROBLEM) if name in frame.columns]
     return [_as_read(frame, name) for name in found]
 
@@ -71,8 +87,10 @@ def _as_read(frame: DataFrame, name: str) -> Column:
     kind, column = frame.schema[name].dataType, sf.col(name)
     if name == "id" and isinstance(kind, IntegralType):
         return column.cast("bigint").alias(name)
-    if isinstance(kind, TimestampType | DecimalType) and name != "id":
-        return column.cast("double").alias(name)  # a timestamp becomes seconds since 1970
-    if isinstance(kind, NumericType) and name not in ("id", "keywords", "text", "region"):
-        return column.cast("double").alias(name)
+    if name in (*POINT, *BOX, "time", "expires"):
+        # A timestamp becomes seconds since 1970, one without zone is in that of the session.
+        if isinstance(kind, TimestampNTZType | DateType):
+            return column.cast("timestamp").cast("double").alias(name)
+        if isinstance(kind, TimestampType | NumericType):
+            return column.cast("double").alias(name)
     return column

@@ -21,6 +21,7 @@ from nearcast.pipeline.partitioning import (
     number_of_shards,
     plan_for,
 )
+from nearcast.pipeline.partitioning.partitioning import check_shards
 from nearcast.pipeline.routing import (
     PACKED_IN_SPARK,
     SUBSCRIPTIONS_FIRST,
@@ -51,6 +52,8 @@ def plan(
     messages = message_columns(messages, space)
     subscriptions = subscription_columns(subscriptions, space)
     check_name(partitioning)
+    if shards is not None:
+        check_shards(shards)
     cores = messages.sparkSession.sparkContext.defaultParallelism
     counts = Observation(), Observation()
     samples = []
@@ -66,19 +69,24 @@ def plan(
     try:
         sampled.count()
         total_subscriptions, total_messages = (int(count.get["rows"]) for count in counts)
+        shards = shards or number_of_shards(total_subscriptions, cores)
         make_plan = partial(
             _plan,
             name=partitioning,
             total_subscriptions=total_subscriptions,
             total_messages=total_messages,
-            shards=shards or number_of_shards(total_subscriptions, cores),
+            shards=shards,
         )
         one_task = sampled.repartitionById(1, "shard").sortWithinPartitions("turn")
-        [[pickled]] = one_task.mapInArrow(make_plan, "plan binary").collect()
+        # Where there is no row at all, Spark runs no task.
+        plans = one_task.mapInArrow(make_plan, "plan binary").collect()
     finally:
         sampled.unpersist()
-    chosen: Plan = pickle.loads(pickled)
-    return chosen
+    return pickle.loads(plans[0].plan) if plans else _for_nothing(shards)
+
+
+def _for_nothing(shards: int) -> Plan:
+    return Plan(Hash(shards), {}, "hash, because one side has no good rows")
 
 
 def _plan(
@@ -96,7 +104,7 @@ def _plan(
             else:
                 messages.append(unpack_messages(data.as_buffer()))
     if not subscriptions or not messages:
-        chosen = Plan(Hash(shards), {}, "hash, because one side has no good rows")
+        chosen = _for_nothing(shards)
     else:
         sample = joined_subscriptions(subscriptions)
         chosen = plan_for(

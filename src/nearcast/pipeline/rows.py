@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from nearcast.batches import BadRows, MessageBatch, SubscriptionBatch
 from nearcast.model import Space
+from nearcast.pipeline.bad_text import readable
 
 PROBLEM = "_problem"
 """A column with the reason why a row could not be read; null where it could."""
@@ -127,11 +129,11 @@ def _read(
     make: Callable[[pa.Table], _Batch],
     join: Callable[[Sequence[_Batch]], _Batch],
 ) -> tuple[Rows[_Batch], pa.Table]:
+    table, reasons = readable(table)
     columns = table.select([name for name in table.column_names if name in allowed])
     columns = columns.set_column(
         columns.schema.get_field_index("id"), "id", pa.array(np.arange(len(table)))
     )
-    reasons: dict[int, str] = {}
     for name, text in (("id", "id is null; every row needs an id"), (PROBLEM, None)):
         for row in _rows_to_refuse(table, name):
             reasons[row] = text or table[PROBLEM][row].as_py()
@@ -181,10 +183,14 @@ def _by_place(
     usable[list(reasons)] = False
     if not (first and second):
         return [_chosen(columns, usable)]
-    return [
-        _chosen(columns.drop_columns(second), usable & ~use_second),
-        _chosen(columns.drop_columns(first), usable & use_second),
-    ]
+    # Nearly always all rows tell their place in the same way. A table without rows asks whether
+    # its columns fit, all of them.
+    parts = []
+    if not use_second.all() or not len(columns):
+        parts.append(_chosen(columns.drop_columns(second), usable & ~use_second))
+    if use_second.any() or not len(columns):
+        parts.append(_chosen(columns.drop_columns(first), usable & use_second))
+    return parts
 
 
 def _any_given(columns: pa.Table, names: Sequence[str]) -> NDArray[np.bool_]:
@@ -240,4 +246,9 @@ def _rejected(table: pa.Table, side: str, reasons: dict[int, str]) -> pa.Table:
 
 
 def _as_json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, default=lambda value: bytes(value).hex())
+    # JSON has neither NaN nor infinity.
+    finite = {
+        name: str(value) if isinstance(value, float) and not isfinite(value) else value
+        for name, value in row.items()
+    }
+    return json.dumps(finite, ensure_ascii=False, default=lambda value: bytes(value).hex())

@@ -176,4 +176,4 @@ def _reason(best: str, predicted: dict[str, Prediction], shards: int) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g} s"
+    return "less than 0.1 s" if seconds < 0.1 else f"{seconds:.2g} s"

@@ -1,0 +1,90 @@
+"""The shards that this worker process has open, so that the next batch finds them ready.
+
+Only a cache: a copy is used when it is of the right snapshot and not ahead, and it is not in the
+cache while it is worked on, so that a crash in the middle leaves no half-changed copy. What a copy
+has of its own is small; the snapshot under it is mapped, and all workers of a host share it. A copy
+that nobody asks for, of a shard that other workers have or of a stream that ended, is forgotten
+after a while, because it keeps the files of an old snapshot on the disk.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearcast.pipeline.changes import Changes
+from nearcast.pipeline.live_shard import LiveShard
+from nearcast.pipeline.partitioning import Partitioning
+from nearcast.pipeline.snapshot import MakeIndex, Snapshot
+from nearcast.pipeline.state import ShardFiles, StateFolder
+
+
+class Freshness:
+    """How a worker came by its copy of a shard."""
+
+    HOT = "hot"  # it was there, as of the batch before
+    CAUGHT_UP = "caught up"  # it was there, and a few changes were read after it
+    RESTORED = "restored"  # from the snapshot and the changes since
+
+
+UNUSED_SECONDS = 300.0
+"""A copy that was not used for so long is forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    snapshot: Path | None
+    live: LiveShard
+    used: float
+
+
+_copies: dict[tuple[str, int], _Copy] = {}
+
+
+def hot_copy(
+    state: StateFolder,
+    shard: int,
+    batch: int,
+    files: ShardFiles,
+    partitioning: Partitioning,
+    make_index: MakeIndex,
+) -> tuple[LiveShard, str]:
+    """The shard as it was before `batch`, or with the changes of `batch` in it already."""
+    _forget_unused()
+    copy = _copies.pop((state.key, shard), None)
+    if copy and copy.snapshot == files.snapshot and copy.live.applied <= batch:
+        live, freshness = copy.live, Freshness.HOT
+    else:
+        live = _restored(shard, files, partitioning, make_index)
+        freshness = Freshness.RESTORED
+    for number in files.changes:
+        if live.applied < number < batch:
+            live.apply(number, Changes.read(state.changes(shard, number)))
+            if freshness == Freshness.HOT:
+                freshness = Freshness.CAUGHT_UP
+    if live.applied < batch:
+        # Positions order the rows of one batch only: a source may begin anew in each.
+        live.begin_batch()
+    return live, freshness
+
+
+def keep(state: StateFolder, live: LiveShard, snapshot: Path | None) -> None:
+    """Have the copy ready for the next batch."""
+    _copies[state.key, live.number] = _Copy(snapshot, live, time.monotonic())
+
+
+def _restored(
+    shard: int, files: ShardFiles, partitioning: Partitioning, make_index: MakeIndex
+) -> LiveShard:
+    if files.snapshot is None:
+        snapshot = Snapshot.empty(make_index, partitioning)
+    else:
+        snapshot = Snapshot.load(files.snapshot, make_index)
+    return LiveShard(shard, snapshot, files.snapshot_batch, partitioning, make_index)
+
+
+def _forget_unused() -> None:
+    oldest = time.monotonic() - UNUSED_SECONDS
+    for key in [key for key, copy in _copies.items() if copy.used < oldest]:
+        del _copies[key]

@@ -1,0 +1,184 @@
+"""A SQLite file that threads and processes write in turn, read at any time, and no crash breaks.
+
+The file is in write-ahead mode and every commit is synced to the disk before it returns. Writers
+take turns through a lock file, for two reasons: waiting on it is woken by the kernel, where SQLite
+would poll; and SQLite before 3.51.3 can damage a write-ahead file that two connections write and
+reset at the same instant.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from nearcast.storage import BadFile
+
+VERSION = "1"
+SECONDS_TO_WAIT = 60.0
+"""For a lock of SQLite's own, which nobody holds longer than one step of a statement."""
+
+
+class Database:
+    """The file `<folder>/<kind>.sqlite`, made by `statements` when it is missing.
+
+    `about` has facts that are fixed when it is made. Opening it costs about a millisecond.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        kind: str,
+        statements: tuple[str, ...],
+        about: Mapping[str, str],
+        *,
+        must_exist: bool = False,
+    ) -> None:
+        self.path = Path(folder) / f"{kind}.sqlite"
+        self._turn = threading.Lock()
+        self._look = threading.Lock()
+        if must_exist and not self.path.exists():
+            raise FileNotFoundError(
+                errno.ENOENT, f"there is no {kind} here; check the path, or make it", str(folder)
+            )
+        _make_folder(self.path.parent)
+        self._lock_file = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            with self._clear_errors():
+                self._writer = _connect(self.path)
+                self._reader = _connect(self.path)
+                if not _is_made(self._writer):
+                    self._make(statements, {"kind": kind, "version": VERSION, **about})
+                self.about = dict(self._reader.execute("SELECT name, value FROM about"))
+        except BaseException:
+            self.close()
+            raise
+        for name, value in (("kind", kind), ("version", VERSION)):
+            if self.about.get(name) != value:
+                self.close()
+                raise BadFile(
+                    f"{self.path} has {name} {self.about.get(name)!r}, this Nearcast reads "
+                    f"{value!r}; give another folder or use a matching release"
+                )
+
+    def close(self) -> None:
+        """Let go of the file; nothing is lost without it. Any number of times."""
+        for connection in ("_writer", "_reader"):
+            if connection in self.__dict__:
+                getattr(self, connection).close()
+        if self._lock_file >= 0:
+            os.close(self._lock_file)
+            self._lock_file = -1
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: on the disk when the block ends, undone when it raises."""
+        with self._turn, self._among_processes(), self._clear_errors():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:  # SQLite undoes some failures by itself
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One view of everything committed so far, whatever others write in the meantime."""
+        with self._look, self._clear_errors():
+            self._reader.execute("BEGIN")
+            try:
+                yield self._reader
+            finally:
+                self._reader.execute("ROLLBACK")
+
+    def _make(self, statements: tuple[str, ...], about: Mapping[str, str]) -> None:
+        with self._among_processes():
+            mode = self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise OSError(
+                f"{self.path}: this file system has no shared memory for SQLite's write-ahead "
+                "mode; use a local disk"
+            )
+        with self.writing() as connection:
+            if not _is_made(connection):  # another process may have been quicker
+                for statement in statements:
+                    connection.execute(statement)
+                connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
+                connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+        _sync_folder(self.path.parent)
+
+    @contextmanager
+    def _among_processes(self) -> Iterator[None]:
+        if self._lock_file < 0:
+            raise ValueError(f"{self.path} is closed; open it again")
+        fcntl.flock(self._lock_file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock_file, fcntl.LOCK_UN)
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.ProgrammingError:
+            raise ValueError(f"{self.path} is closed; open it again") from None
+        except sqlite3.DatabaseError as error:
+            raise _clear_error(self.path, error) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # Each connection has a lock of its own here, so any thread may use it.
+    connection = sqlite3.connect(
+        path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+    )
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = OFF")  # dropped rows need not be wiped
+    return connection
+
+
+def _is_made(connection: sqlite3.Connection) -> bool:
+    found = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'about'"
+    return connection.execute(found).fetchone() is not None
+
+
+def _clear_error(path: Path, error: sqlite3.DatabaseError) -> Exception:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return BadFile(f"{path} is damaged: {error}; use another copy")
+    if code == sqlite3.SQLITE_FULL:
+        return OSError(
+            errno.ENOSPC, f"disk full, nothing was written ({error}); free space", str(path)
+        )
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        return OSError(
+            errno.EIO, f"{error}, nothing was written; check the disk and its rights", str(path)
+        )
+    if code == sqlite3.SQLITE_BUSY:
+        return TimeoutError(
+            f"{path} stayed locked for {SECONDS_TO_WAIT:g} s; stop the program that holds it"
+        )
+    return error
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder that is still there after a power failure."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

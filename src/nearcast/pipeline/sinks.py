@@ -1,0 +1,152 @@
+"""Where the notifications of a stream go.
+
+A sink gets each batch at least once, always the same under the same number, and must take it once:
+that is what makes the effect exactly-once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from nearcast.pipeline.notification_store import NotificationStore
+from nearcast.pipeline.rows import REJECTS
+from nearcast.pipeline.step import VOTES
+from nearcast.storage import sync_folder
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutput:
+    """What the shards made of a batch, in files.
+
+    - `number`: of the batch
+    - `schema`: of its notifications: subscription_id, message_id, time, position
+    - `notification_files`, `reject_files`: Parquet, one for each shard that has any
+    """
+
+    number: int
+    schema: pa.Schema
+    notification_files: Sequence[Path]
+    reject_files: Sequence[Path]
+
+    def notifications(self) -> pa.Table:
+        """All of them, in the order of the messages."""
+        tables = [pq.read_table(path) for path in self.notification_files]
+        found = [table.cast(self.schema) for table in tables if len(table)]
+        return pa.concat_tables([self.schema.empty_table(), *found]).sort_by("position")
+
+    def rejects(self) -> pa.Table:
+        """side, id, reason, row.  An id is unknown when all shards that might have it say so."""
+        tables = [pq.read_table(path) for path in self.reject_files]
+        if not tables:
+            return REJECTS.empty_table()
+        table = pa.concat_tables(tables)
+        own = table.filter(pc.equal(table[VOTES], 1))
+        shared = table.filter(pc.greater(table[VOTES], 1))
+        keys = ["position", *REJECTS.names, VOTES]
+        counted = shared.group_by(keys).aggregate([([], "count_all")])
+        agreed = counted.filter(pc.equal(counted["count_all"], counted[VOTES]))
+        return pa.concat_tables([own.select(REJECTS.names), agreed.select(REJECTS.names)])
+
+
+class Sink(ABC):
+    """Takes the batches of a stream."""
+
+    @abstractmethod
+    def open(self, stream: str) -> None:
+        """Get ready for the batches of this stream; refuse when another one's are here already."""
+
+    @abstractmethod
+    def commit(self, output: BatchOutput) -> None:
+        """Make a batch durable, all or nothing; a batch that is there already changes nothing."""
+
+
+class StoreSink(Sink):
+    """Into a `NotificationStore`, from which subscribers read in order, each from where it was."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+
+    def open(self, stream: str) -> None:
+        self._store = NotificationStore(self._path, stream=stream)
+
+    def commit(self, output: BatchOutput) -> None:
+        self._store.write(output.number, output.notifications(), output.rejects())
+
+
+class FilesSink(Sink):
+    """Into Parquet files, a folder for each batch: `batch=17/notifications-….parquet`.
+
+    The folder of a batch appears whole. `spark.read.parquet(folder)` reads all of them; rejects are
+    in `_rejects`, which it skips.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = Path(folder)
+
+    def open(self, stream: str) -> None:
+        (self._folder / "_rejects").mkdir(parents=True, exist_ok=True)
+        owner = self._folder / "_stream"
+        if not owner.exists():
+            temporary = owner.with_name("._stream")
+            temporary.write_text(stream)
+            os.replace(temporary, owner)
+        elif owner.read_text() != stream:
+            raise ValueError(
+                f"{self._folder} has batches of another stream, whose numbers would be taken for "
+                "those of this one; give each stream a folder of its own"
+            )
+
+    def commit(self, output: BatchOutput) -> None:
+        rejects = output.rejects()
+        if len(rejects):
+            target = self._folder / "_rejects" / f"batch-{output.number}.parquet"
+            pq.write_table(rejects, temporary := target.with_name(f".{target.name}"))
+            os.replace(temporary, target)
+        target = self._folder / f"batch={output.number}"
+        filled = [path for path in output.notification_files if pq.read_metadata(path).num_rows]
+        if target.exists() or not filled:
+            return
+        temporary = self._folder / f"._batch-{output.number}"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        for path in filled:
+            _link(path, temporary / f"{path.parent.name}-{path.name}")
+        sync_folder(temporary)
+        os.replace(temporary, target)
+        sync_folder(self._folder)
+
+
+class CallbackSink(Sink):
+    """Into a function of yours: `function(batch, notifications, rejects)`, Arrow tables.
+
+    After a crash, or a stop in its middle, the last batch may come again, with the same number and
+    the same rows.
+    """
+
+    def __init__(self, function: Callable[[int, pa.Table, pa.Table], None]) -> None:
+        self._function = function
+
+    def open(self, stream: str) -> None:
+        """Nothing to do: the function is its owner's."""
+
+    def commit(self, output: BatchOutput) -> None:
+        self._function(output.number, output.notifications(), output.rejects())
+
+
+def _link(path: Path, target: Path) -> None:
+    """The same file under another name; a copy where that is on another disk."""
+    try:
+        os.link(path, target)
+    except OSError:
+        shutil.copy2(path, target)
+        with open(target, "rb") as file:
+            os.fsync(file.fileno())

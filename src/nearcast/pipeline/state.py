@@ -1,0 +1,186 @@
+"""Where a stream keeps its shards: a folder beside Spark's checkpoint.
+
+    state.json                     what never changes: format, key, shards, types of ids
+    partitioning.near
+    shard-0003/
+      snapshot-000000000120-4f…/   the subscriptions after batch 120
+      changes-000000000121.near    what batch 121 changed
+      rejects-000000000121.parquet, notifications-000000000121.parquet
+                                   what batch 121 gave; the notifications come last and say: done
+
+Every file appears whole or not at all. A batch that is replayed after a crash finds what it had
+done and gives the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nearcast.pipeline.partitioning import Partitioning, load_partitioning
+from nearcast.storage import sync_folder
+
+FORMAT = 1
+
+_SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
+_NUMBERED = re.compile(r"(changes|rejects|notifications)-(\d{12})\.\w+")
+
+
+class BadCheckpoint(ValueError):
+    """The checkpoint is of another format or another stream, or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFiles:
+    """What a shard is restored from: a snapshot, and the batches with changes after it."""
+
+    snapshot: Path | None = None
+    snapshot_batch: int = -1
+    changes: tuple[int, ...] = ()
+
+    def before(self, batch: int) -> ShardFiles:
+        """Without what `batch` and later ones changed."""
+        kept = tuple(number for number in self.changes if number < batch)
+        return ShardFiles(self.snapshot, self.snapshot_batch, kept)
+
+    def followed_by(self, batch: int) -> ShardFiles:
+        """With what `batch` changed."""
+        return ShardFiles(self.snapshot, self.snapshot_batch, (*self.changes, batch))
+
+
+@dataclass(frozen=True, slots=True)
+class StateFolder:
+    """The folder and its key, which no other state ever has."""
+
+    folder: Path
+    key: str
+
+    @classmethod
+    def create_or_open(
+        cls, folder: Path, facts: dict[str, Any], partitioning: Partitioning
+    ) -> StateFolder:
+        """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
+        path = folder / "state.json"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            partitioning.save(folder / "partitioning.near")
+            content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
+            _write_json(path, content)
+        else:
+            content = _read_json(path)
+            if content.get("format") != FORMAT:
+                raise BadCheckpoint(
+                    f"{folder} has format {content.get('format')}, this Nearcast reads {FORMAT}; "
+                    "start a new checkpoint, or use the release that made it"
+                )
+            for name, value in facts.items():
+                if content.get(name) != value:
+                    raise BadCheckpoint(
+                        f"{folder} was made with {name} {content.get(name)!r}, now it is "
+                        f"{value!r}; these are fixed for the life of a checkpoint: use the old "
+                        "value, or a new checkpoint"
+                    )
+        return cls(folder, content["key"])
+
+    def partitioning(self) -> Partitioning:
+        """The partitioning that the state was made with."""
+        return load_partitioning(self.folder / "partitioning.near")
+
+    def shard_folder(self, shard: int) -> Path:
+        """Where the files of a shard are."""
+        return self.folder / f"shard-{shard:04d}"
+
+    def changes(self, shard: int, batch: int) -> Path:
+        """What a batch changed in a shard."""
+        return self.shard_folder(shard) / f"changes-{batch:012d}.near"
+
+    def rejects(self, shard: int, batch: int) -> Path:
+        """The rows of a batch that a shard refused."""
+        return self.shard_folder(shard) / f"rejects-{batch:012d}.parquet"
+
+    def notifications(self, shard: int, batch: int) -> Path:
+        """The matches that a shard found for a batch."""
+        return self.shard_folder(shard) / f"notifications-{batch:012d}.parquet"
+
+    def new_snapshot(self, shard: int, batch: int) -> Path:
+        """A name that no snapshot had before: mapped files must not change under a reader."""
+        return self.shard_folder(shard) / f"snapshot-{batch:012d}-{uuid.uuid4().hex}"
+
+    def files(self, shard: int) -> ShardFiles:
+        """What there is, after a restart; leftovers of a crash are removed."""
+        folder = self.shard_folder(shard)
+        folder.mkdir(exist_ok=True)
+        newest = ShardFiles()
+        changes = []
+        for path in folder.iterdir():
+            if path.name.startswith("."):
+                remove(path)
+            elif found := _SNAPSHOT.fullmatch(path.name):
+                if int(found[1]) > newest.snapshot_batch:
+                    newest = ShardFiles(path, int(found[1]))
+            elif (found := _NUMBERED.fullmatch(path.name)) and found[1] == "changes":
+                changes.append(int(found[2]))
+        kept = sorted(number for number in changes if number > newest.snapshot_batch)
+        return ShardFiles(newest.snapshot, newest.snapshot_batch, tuple(kept))
+
+    def check_batch(self, batch: int) -> None:
+        """Refuse to go on with a batch before one that was done: its rows are in already."""
+        for path in self.folder.glob("shard-*/*"):
+            found = _SNAPSHOT.fullmatch(path.name) or _NUMBERED.fullmatch(path.name)
+            if found and int(found[found.lastindex or 0]) > batch:
+                raise BadCheckpoint(
+                    f"Spark's checkpoint is at batch {batch}, but {path} is of a later one; the "
+                    "two belong together: restore both, or start a new checkpoint"
+                )
+
+    def remove_outputs(self, shard: int, before: int) -> None:
+        """Delete what batches gave that the sink has for good."""
+        for path in self.shard_folder(shard).iterdir():
+            found = _NUMBERED.fullmatch(path.name)
+            if found and found[1] != "changes" and int(found[2]) < before:
+                path.unlink(missing_ok=True)
+
+    def remove_superseded(self, shard: int, files: ShardFiles) -> None:
+        """Delete the snapshots and changes that `files` makes unnecessary."""
+        for path in self.shard_folder(shard).iterdir():
+            if found := _SNAPSHOT.fullmatch(path.name):
+                if int(found[1]) < files.snapshot_batch:
+                    remove(path)
+            elif (
+                (found := _NUMBERED.fullmatch(path.name))
+                and found[1] == "changes"
+                and int(found[2]) <= files.snapshot_batch
+            ):
+                path.unlink(missing_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    temporary = path.with_name(f".{path.name}")
+    with open(temporary, "w") as file:
+        json.dump(content, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    sync_folder(path.parent)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as error:
+        raise BadCheckpoint(f"{path} is damaged: {error}; restore the checkpoint") from None
+    return content

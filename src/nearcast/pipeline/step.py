@@ -1,0 +1,230 @@
+"""One step: what one shard does with one batch of the stream.
+
+A pure function of the shard's state before the batch and the batch's rows, made durable: first what
+changes, then what was refused, then the notifications, whose file says that the step is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from nearcast.batches import MessageBatch
+from nearcast.pipeline.changes import Changes, Withdrawals
+from nearcast.pipeline.hot_copies import Freshness, hot_copy, keep
+from nearcast.pipeline.live_shard import LiveShard, Pairs
+from nearcast.pipeline.packing import unpack_messages
+from nearcast.pipeline.partitioning import Partitioning, hash_ids
+from nearcast.pipeline.rows import REJECTS, Rows
+from nearcast.pipeline.snapshot import MakeIndex
+from nearcast.pipeline.state import ShardFiles, StateFolder
+from nearcast.pipeline.stream_routing import CHANGES, MESSAGES
+from nearcast.storage import sync_folder
+
+VOTES = "votes"
+"""How many shards have to find an id unknown before it is: those that it might be in."""
+
+STEP_REJECTS = REJECTS.append(pa.field("position", pa.int64())).append(pa.field(VOTES, pa.int64()))
+
+_FACTS = b"nearcast.step"
+
+
+@dataclass(slots=True)
+class StepFacts:
+    """What a step did, for progress."""
+
+    shard: int
+    changes: int = 0
+    visits: int = 0  # messages that came to this shard
+    notifications: int = 0
+    rejects: int = 0
+    freshness: str = Freshness.HOT
+    waiting: int = 0  # changes since the snapshot
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+
+def run_step(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    state: StateFolder,
+    batch: int,
+    files: Mapping[int, ShardFiles],
+    partitioning: Partitioning,
+    make_index: MakeIndex,
+) -> Iterator[pa.RecordBatch]:
+    """The task of a shard: one row out, its facts in JSON; nothing where no row came in."""
+    parts: dict[int, list[pa.Buffer]] = {}
+    shard = -1
+    for each in batches:
+        for number, turn, data in zip(
+            each["shard"].to_pylist(), each["turn"].to_pylist(), each["data"], strict=True
+        ):
+            shard = number
+            parts.setdefault(turn, []).append(data.as_buffer())
+    if shard < 0:
+        return
+    facts = _done_before(state.notifications(shard, batch))
+    if facts is None:
+        step = Step(state, batch, shard, partitioning, make_index)
+        facts = step.run(parts, files[shard])
+    yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts)]})
+
+
+class Step:
+    """The work of one shard for one batch."""
+
+    def __init__(
+        self,
+        state: StateFolder,
+        batch: int,
+        shard: int,
+        partitioning: Partitioning,
+        make_index: MakeIndex,
+    ) -> None:
+        self._state = state
+        self._batch = batch
+        self._shard = shard
+        self._partitioning = partitioning
+        self._make_index = make_index
+        self._facts = StepFacts(shard)
+
+    def run(self, parts: Mapping[int, list[pa.Buffer]], files: ShardFiles) -> dict[str, Any]:
+        """Apply, match, make durable.  Returns the facts."""
+        facts, begin = self._facts, time.perf_counter()
+        live, facts.freshness = hot_copy(
+            self._state, self._shard, self._batch, files, self._partitioning, self._make_index
+        )
+        self._note_time("open", begin)
+        if CHANGES in parts:
+            begin = time.perf_counter()
+            self._apply(live, Changes.joined([Changes.unpack(data) for data in parts[CHANGES]]))
+            self._note_time("apply", begin)
+        begin = time.perf_counter()
+        notifications = self._match(live, parts.get(MESSAGES, []))
+        self._note_time("match", begin)
+        begin = time.perf_counter()
+        unknown = live.unknown if live.applied == self._batch else None
+        self._write_rejects(parts, unknown)
+        facts.notifications, facts.waiting = sum(map(len, notifications)), live.changes
+        keep(self._state, live, files.snapshot)
+        _write_parquet(
+            self._state.notifications(self._shard, self._batch), notifications, asdict(facts)
+        )
+        self._note_time("write", begin)
+        return asdict(facts)
+
+    def _apply(self, live: LiveShard, changes: Changes) -> None:
+        self._facts.changes = len(changes)
+        # Durable before anything follows from it: whoever has the notifications has the changes.
+        changes.write(self._state.changes(self._shard, self._batch))
+        if live.applied < self._batch:
+            live.apply(self._batch, changes)
+
+    def _match(self, live: LiveShard, parts: list[pa.Buffer]) -> list[pa.Table]:
+        found = []
+        for data in parts:
+            messages = unpack_messages(data)
+            self._facts.visits += len(messages)
+            found += [_notifications(messages, pairs) for pairs in live.match(messages)]
+        return found
+
+    def _write_rejects(
+        self, parts: Mapping[int, list[pa.Buffer]], unknown: Withdrawals | None
+    ) -> None:
+        tables = []
+        for turn, data in parts.items():
+            if turn not in (CHANGES, MESSAGES):
+                for part in data:
+                    rejected = pa.ipc.open_stream(part).read_all()
+                    tables.append(_with_votes(rejected, np.zeros(len(rejected), np.int64), 1))
+        if unknown is not None and len(unknown):
+            tables.append(self._unknown_ids(unknown))
+        if tables:
+            rejects = pa.concat_tables(tables)
+            self._facts.rejects = len(rejects)
+            _write_parquet(self._state.rejects(self._shard, self._batch), [rejects], {})
+
+    def _unknown_ids(self, unknown: Withdrawals) -> pa.Table:
+        ids = unknown.labels.to_pylist()
+        rejected = pa.table(
+            {
+                "side": ["subscription"] * len(ids),
+                "id": [str(id) for id in ids],
+                "reason": [
+                    f"id {id!r} is not subscribed; there is nothing to remove" for id in ids
+                ],
+                "row": [json.dumps({"kind": "unsubscribe", "id": id}) for id in ids],
+            },
+            schema=REJECTS,
+        )
+        one = unknown.labels[:1]
+        votes = len(self._partitioning.of_removals(hash_ids(one)).shards)
+        return _with_votes(rejected, unknown.position, votes)
+
+    def _note_time(self, what: str, begin: float) -> None:
+        self._facts.milliseconds[what] = round(1000 * (time.perf_counter() - begin), 1)
+
+
+def _notifications(messages: Rows[MessageBatch], pairs: Pairs) -> pa.Table:
+    """A row for each pair; what belongs to the message is dictionary-encoded, so small."""
+    row = pa.array(pairs.message.astype(np.int32))
+
+    def of_message(values: pa.Array) -> pa.DictionaryArray:
+        return pa.DictionaryArray.from_arrays(row, values)
+
+    return pa.table(
+        {
+            "subscription_id": pairs.subscription_ids,
+            "message_id": of_message(messages.labels),
+            "time": of_message(pa.array(messages.batch.time)),
+            "position": of_message(pa.array(messages.position)),
+        }
+    )
+
+
+def _with_votes(rejects: pa.Table, position: Any, votes: int) -> pa.Table:
+    table = rejects.append_column("position", pa.array(position))
+    return table.append_column(VOTES, pa.array(np.full(len(rejects), votes)))
+
+
+def _write_parquet(path: Path, tables: list[pa.Table], facts: dict[str, Any]) -> None:
+    """Durable, all or nothing, with the facts beside the rows."""
+    schema = (tables[0].schema if tables else pa.schema([])).with_metadata(
+        {_FACTS: json.dumps(facts)}
+    )
+    encoded = [name for name in schema.names if name != "subscription_id"]
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with open(temporary, "xb") as file:
+            with pq.ParquetWriter(
+                file, schema, compression="none", use_dictionary=encoded, write_statistics=False
+            ) as writer:
+                for table in tables:
+                    writer.write_table(table.replace_schema_metadata(schema.metadata))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def _done_before(path: Path) -> dict[str, Any] | None:
+    """The facts of a step that was done before a crash; None when it has to be done."""
+    try:
+        metadata = pq.read_schema(path).metadata
+    except (FileNotFoundError, pa.ArrowInvalid):
+        return None  # not there, or not readable: the step is simply done again
+    facts: dict[str, Any] = json.loads(metadata[_FACTS])
+    return facts

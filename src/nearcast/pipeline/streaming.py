@@ -1,0 +1,322 @@
+"""`stream`: subscriptions that come and go, messages that flow by, notifications that go out."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import LongType
+
+from nearcast.boolean import APTree
+from nearcast.pipeline.compaction import Compactor
+from nearcast.pipeline.partitioning import Hash, Partitioning
+from nearcast.pipeline.progress import Progress, Summary, lag_of, progress_of
+from nearcast.pipeline.routing import PACKED_IN_SPARK
+from nearcast.pipeline.sinks import BatchOutput, Sink
+from nearcast.pipeline.snapshot import MakeIndex
+from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
+from nearcast.pipeline.step import run_step
+from nearcast.pipeline.stream_routing import MESSAGE, ordered_rows, route, two_streams
+
+REMEMBERED = 1000
+"""So many batches `RunningStream.recent` tells of."""
+
+# A snapshot is due when so many changes came since the last one: a restored shard reads them all.
+SNAPSHOT_AFTER = 50_000
+
+
+def stream(
+    events: DataFrame,
+    messages: DataFrame | None = None,
+    *,
+    sink: Sink,
+    checkpoint: str | os.PathLike[str],
+    index: MakeIndex | None = None,
+    partitioning: Partitioning | None = None,
+    trigger: Mapping[str, Any] | None = None,
+    snapshot_after: int = SNAPSHOT_AFTER,
+) -> RunningStream:
+    """Match a stream of messages with subscriptions that live while it runs.
+
+    Parameters
+    ----------
+    events: a streaming DataFrame of subscription events, with the columns of
+        `SubscriptionBatch.from_arrow` and `kind`: "subscribe" (registers, or replaces the
+        subscription of that id) or "unsubscribe"; without `kind` all rows subscribe
+    messages: a streaming DataFrame with the columns of `MessageBatch.from_arrow`; in each batch
+        the events come before the messages. Or None: then `events` has rows of `kind` "message"
+        too, and a column `offset`, the one order in which everything happens
+    sink: where notifications and rejected rows go; see `sinks`
+    checkpoint: a folder that all executors reach; the stream goes on from it after any crash
+    index: makes an empty index, `APTree` by default; its space is that of the data
+    partitioning: of the subscriptions, `Hash` with a shard a core by default; another one can be
+        had from `plan`. It is fixed for the life of the checkpoint
+    trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
+        is done
+    snapshot_after: a shard gets a new snapshot after so many changes
+
+    Each notification reaches the sink exactly once: what a batch changes and gives is durable under
+    its number before the sink gets it, and a batch that is replayed after a crash gives the same.
+    """
+    for side, frame in (("events", events), ("messages", messages)):
+        if frame is not None and not frame.isStreaming:
+            raise ValueError(f"the {side} are no stream; use nearcast.pipeline.match for tables")
+    if partitioning is not None and not isinstance(partitioning, Partitioning):
+        raise TypeError(
+            f"partitioning {partitioning!r} is no Partitioning; give Hash(shards), or "
+            "plan(...).partitioning, made from tables of the past"
+        )
+    make_index = index or APTree
+    example = make_index()
+    if messages is None:
+        rows = ordered_rows(events, example.space)
+    else:
+        rows = two_streams(events, messages, example.space)
+    spark = events.sparkSession
+    if "://" in os.fspath(checkpoint):
+        raise ValueError(
+            f"checkpoint {os.fspath(checkpoint)!r} is an address; give a folder of the file system"
+        )
+    folder = Path(checkpoint).absolute()
+    saved = folder / "nearcast"
+    if (folder / "spark").exists() and not (saved / "state.json").exists():
+        raise BadCheckpoint(
+            f"{folder} has Spark's checkpoint but not {saved}, which has the subscriptions; the "
+            "two belong together: restore both, or start a new checkpoint"
+        )
+    way = partitioning or _saved_partitioning(saved)
+    way = way or Hash(spark.sparkContext.defaultParallelism)
+    facts = {
+        "index": type(example).__name__,
+        "space": example.space.name,
+        "partitioning": way.name,
+        "shards": way.shards,
+        "subscription_ids": _id_type(rows, "subscription"),
+        "message_ids": _id_type(rows, "message"),
+        "ordered": messages is None,
+    }
+    state = StateFolder.create_or_open(saved, facts, way)
+    sink.open(state.key)
+    work = StreamWork(spark, state, make_index, sink, facts, snapshot_after)
+    writer = rows.writeStream.foreachBatch(work.process)
+    writer = writer.option("checkpointLocation", str(folder / "spark"))
+    if trigger:
+        writer = writer.trigger(**trigger)
+    return RunningStream(writer.start(), work)
+
+
+class RunningStream:
+    """A stream that is running: look at it, wait for it, stop it."""
+
+    def __init__(self, query: StreamingQuery, work: StreamWork) -> None:
+        self.query = query
+        self._work = work
+
+    @property
+    def recent(self) -> list[Progress]:
+        """The last batches, oldest first."""
+        return self._work.recent()
+
+    @property
+    def summary(self) -> Summary:
+        """Everything since the start."""
+        return self._work.summary(lag_of(self.query.lastProgress))
+
+    @property
+    def is_active(self) -> bool:
+        """Is it running?"""
+        return self.query.isActive
+
+    def process_all_available(self) -> None:
+        """Wait until all that the sources have now is at the sink."""
+        self.query.processAllAvailable()
+
+    def await_termination(self, timeout: int | None = None) -> bool:
+        """Wait, at most so many seconds, until it stops or fails, which raises; False: it runs."""
+        ended = self.query.awaitTermination(timeout)
+        return True if ended is None else ended
+
+    def stop(self) -> None:
+        """Stop after the current batch."""
+        self.query.stop()
+        self._work.stop()
+
+
+class StreamWork:
+    """What the driver does for each batch."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        state: StateFolder,
+        make_index: MakeIndex,
+        sink: Sink,
+        facts: Mapping[str, Any],
+        snapshot_after: int,
+    ) -> None:
+        self._recent: deque[Progress] = deque(maxlen=REMEMBERED)
+        self._is_checked = False
+        self._state = state
+        self._make_index = make_index
+        self._sink = sink
+        self._is_ordered = bool(facts["ordered"])
+        self._space = make_index().space
+        self._snapshot_after = snapshot_after
+        self._partitioning = state.partitioning()
+        self._files = {shard: state.files(shard) for shard in range(self._partitioning.shards)}
+        self._compactor = Compactor(spark, state, self._partitioning, make_index)
+        self._superseded: list[int] = []
+        self._totals = dict.fromkeys(("batches", "rows", "changes", "notifications", "rejects"), 0)
+        self._steps = self._hits = 0
+        self._lock = threading.Lock()
+        self._schema = pa.schema(
+            [
+                ("subscription_id", _arrow_type(facts["subscription_ids"])),
+                ("message_id", _arrow_type(facts["message_ids"])),
+                ("time", pa.float64()),
+                ("position", pa.int64()),
+            ]
+        )
+
+    def process(self, frame: DataFrame, batch: int) -> None:
+        """One batch: route, step, commit.  Spark calls it again when it failed in the middle."""
+        begin = time.perf_counter()
+        if not self._is_checked:
+            self._state.check_batch(batch)
+            self._is_checked = True
+        self._take_over_snapshot()
+        # Spark starts a batch when the one before is committed: nobody needs its output again.
+        for shard in self._files:
+            self._state.remove_outputs(shard, batch)
+        # What a crashed attempt at this batch left behind does not count.
+        self._files = files = {shard: old.before(batch) for shard, old in self._files.items()}
+        counts = Observation()
+        counted = frame.observe(
+            counts,
+            sf.count(sf.lit(1)).alias("rows"),
+            sf.count_if(sf.col("kind") != MESSAGE).alias("changes"),
+        )
+        way = self._partitioning
+        routed = counted.mapInArrow(
+            partial(route, partitioning=way, space=self._space, is_ordered=self._is_ordered),
+            PACKED_IN_SPARK,
+        )
+        stepped = routed.repartitionById(way.shards, "shard").mapInArrow(
+            partial(
+                run_step,
+                state=self._state,
+                batch=batch,
+                files=files,
+                partitioning=way,
+                make_index=self._make_index,
+            ),
+            "facts string",
+        )
+        steps = [json.loads(row.facts) for row in stepped.collect()]
+        output = self._output(batch, [step["shard"] for step in steps])
+        self._sink.commit(output)
+        changed = {step["shard"] for step in steps if step["changes"]}
+        self._files = {
+            shard: old.followed_by(batch) if shard in changed else old
+            for shard, old in files.items()
+        }
+        self._start_snapshot(steps)
+        found = counts.get
+        rejects = len(output.rejects()) if output.reject_files else 0
+        self._note_progress(
+            progress_of(
+                batch,
+                found["rows"],
+                found["changes"],
+                rejects,
+                round(1000 * (time.perf_counter() - begin), 1),
+                steps,
+                self._compactor.problem,
+            )
+        )
+
+    def recent(self) -> list[Progress]:
+        """The last batches, oldest first."""
+        with self._lock:
+            return list(self._recent)
+
+    def summary(self, lag: int | None) -> Summary:
+        """Everything since the start."""
+        with self._lock:
+            rate = self._hits / self._steps if self._steps else 1.0
+            return Summary(
+                **self._totals,
+                hit_rate=rate,
+                lag=lag,
+                snapshots=self._compactor.made,
+                problem=self._compactor.problem,
+            )
+
+    def stop(self) -> None:
+        """Nothing more will come."""
+        self._compactor.stop()
+
+    def _output(self, batch: int, shards: list[int]) -> BatchOutput:
+        rejects = [self._state.rejects(shard, batch) for shard in shards]
+        return BatchOutput(
+            batch,
+            self._schema,
+            [self._state.notifications(shard, batch) for shard in shards],
+            [path for path in rejects if path.exists()],
+        )
+
+    def _start_snapshot(self, steps: list[dict[str, Any]]) -> None:
+        if self._compactor.is_busy:
+            return
+        due = max(steps, key=lambda step: step["waiting"], default=None)
+        if due and due["waiting"] >= self._snapshot_after and self._files[due["shard"]].changes:
+            self._compactor.start(due["shard"], self._files[due["shard"]])
+
+    def _take_over_snapshot(self) -> None:
+        # The tasks of the last batch are done, so that nobody opens the old files any more.
+        for shard in self._superseded:
+            self._state.remove_superseded(shard, self._files[shard])
+        self._superseded = []
+        if ready := self._compactor.finished():
+            shard, new = ready
+            later = tuple(n for n in self._files[shard].changes if n > new.snapshot_batch)
+            self._files[shard] = ShardFiles(new.snapshot, new.snapshot_batch, later)
+            self._superseded.append(shard)
+
+    def _note_progress(self, progress: Progress) -> None:
+        with self._lock:
+            self._recent.append(progress)
+            self._totals["batches"] += 1
+            for name in ("rows", "changes", "notifications", "rejects"):
+                self._totals[name] += getattr(progress, name)
+            self._hits += progress.hot + progress.caught_up
+            self._steps += progress.hot + progress.caught_up + progress.restored
+
+
+def _saved_partitioning(saved: Path) -> Partitioning | None:
+    if not (saved / "state.json").exists():
+        return None
+    try:
+        return StateFolder(saved, "").partitioning()
+    except (OSError, ValueError) as error:
+        raise BadCheckpoint(f"the checkpoint in {saved} cannot be read: {error}") from None
+
+
+def _id_type(rows: DataFrame, side: str) -> str:
+    fields = rows.schema[side].dataType
+    return "bigint" if isinstance(fields["id"].dataType, LongType) else "string"  # type: ignore[index]
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    return pa.int64() if name == "bigint" else pa.string()

@@ -1,0 +1,173 @@
+"""The streaming pipeline without Spark: the same tasks, called one after the other."""
+
+import json
+from functools import partial
+
+import pyarrow as pa
+
+from nearcast.batches import MessageBatch, SubscriptionBatch
+from nearcast.boolean import APTree
+from nearcast.model import Message, Space, Subscription
+from nearcast.pipeline import hot_copies
+from nearcast.pipeline.compaction import _make_snapshot
+from nearcast.pipeline.log.rows import message_rows, subscribe_rows, unsubscribe_rows
+from nearcast.pipeline.log.schema import log_schema
+from nearcast.pipeline.partitioning import Hash, Keyword, Location, hash_ids
+from nearcast.pipeline.rows import MESSAGE_COLUMNS, SUBSCRIPTION_COLUMNS
+from nearcast.pipeline.sinks import BatchOutput
+from nearcast.pipeline.state import ShardFiles, StateFolder
+from nearcast.pipeline.step import run_step
+from nearcast.pipeline.stream_routing import route
+from tests.pipeline.histories import random_history
+
+
+def log_table(events, first=0, ids="string"):
+    """Events as the log has them, offsets from `first` on."""
+    schema = log_schema(ids)
+    rows = []
+    for event in events:
+        if isinstance(event, Message):
+            rows.append(message_rows([event], schema))
+        elif isinstance(event, Subscription):
+            rows.append(subscribe_rows([event], schema))
+        else:
+            rows.append(unsubscribe_rows([event[1]], schema))
+    table = pa.concat_tables([schema.remove(0).empty_table(), *rows])
+    offsets = pa.array(range(first, first + len(table)), pa.int64())
+    return table.add_column(0, "offset", offsets)
+
+
+def routed_rows(table):
+    """What `ordered_rows` makes of a table with the columns of the log."""
+
+    def struct(names):
+        chosen = table.select([name for name in names if name in table.column_names])
+        return chosen.combine_chunks().to_struct_array().combine_chunks()
+
+    message_names = [name for name in MESSAGE_COLUMNS if name != "keywords"]
+    return pa.table(
+        {
+            "kind": table["kind"],
+            "offset": table["offset"],
+            "subscription": struct(SUBSCRIPTION_COLUMNS),
+            "message": struct(message_names),
+        }
+    )
+
+
+def planned(kind, shards, seed=0):
+    """A partitioning of a class, planned for a history that is not the one to come."""
+    if kind is Hash:
+        return Hash(shards)
+    events = list(random_history(seed + 1000, 200, ids=1000))
+    found = {event.id: event for event in events if isinstance(event, Subscription)}
+    subscriptions = SubscriptionBatch.from_subscriptions(found.values())
+    messages = MessageBatch.from_messages(e for e in events if isinstance(e, Message))
+    return kind.plan(subscriptions, hash_ids(subscriptions.ids), messages, shards)
+
+
+PARTITIONINGS = (Hash, Location, Keyword)
+
+
+class InProcessStream:
+    """Routes batches, runs the step of each shard and gives what the sink would get."""
+
+    def __init__(self, folder, partitioning, make_index=APTree, space=Space.EARTH):
+        facts = {"partitioning": partitioning.name}
+        self.state = StateFolder.create_or_open(folder, facts, partitioning)
+        self.partitioning = self.state.partitioning()
+        self.make_index = make_index
+        self.space = space
+        self._find_files()
+
+    def restart(self):
+        """As after a crash of everything."""
+        self._find_files()
+        lose_hot_copies()
+
+    def _find_files(self):
+        self.files = {s: self.state.files(s) for s in range(self.partitioning.shards)}
+
+    def packed(self, table):
+        """The rows on their way to their shards, by shard."""
+        found = {}
+        batches = routed_rows(table).to_batches() if len(table) else []
+        for batch in route(iter(batches), self.partitioning, self.space, is_ordered=True):
+            found.setdefault(batch["shard"][0].as_py(), []).append(batch)
+        return found
+
+    def step(self, number, shard, batches):
+        """The facts of one shard's step; None where it had nothing to do."""
+        run = run_step(
+            iter(batches),
+            state=self.state,
+            batch=number,
+            files={s: files.before(number) for s, files in self.files.items()},
+            partitioning=self.partitioning,
+            make_index=self.make_index,
+        )
+        rows = [json.loads(row) for batch in run for row in batch["facts"].to_pylist()]
+        return rows[0] if rows else None
+
+    def process(self, number, table, lose_between=False):
+        """One batch through all shards."""
+        steps = []
+        for shard, batches in sorted(self.packed(table).items()):
+            if lose_between:
+                lose_hot_copies()
+            steps.append(self.step(number, shard, batches))
+        for step in steps:
+            if step["changes"]:
+                files = self.files[step["shard"]].before(number)
+                self.files[step["shard"]] = files.followed_by(number)
+        self.last_steps = steps
+        return self.output(number, [step["shard"] for step in steps])
+
+    def output(self, number, shards):
+        schema = pa.schema(
+            [
+                ("subscription_id", pa.string()),
+                ("message_id", pa.string()),
+                ("time", pa.float64()),
+                ("position", pa.int64()),
+            ]
+        )
+        rejects = [self.state.rejects(shard, number) for shard in shards]
+        return BatchOutput(
+            number,
+            schema,
+            [self.state.notifications(shard, number) for shard in shards],
+            [path for path in rejects if path.exists()],
+        )
+
+    def snapshot(self, shard):
+        """What the compactor does, and taking it over."""
+        files = self.files[shard]
+        if not files.changes:
+            return
+        newest = files.changes[-1]
+        target = self.state.new_snapshot(shard, newest)
+        task = partial(
+            _make_snapshot,
+            state=self.state,
+            shard=shard,
+            files=files,
+            target=target,
+            partitioning=self.partitioning,
+            make_index=self.make_index,
+        )
+        list(task(iter([pa.record_batch({"id": [0]})])))
+        self.files[shard] = ShardFiles(target, newest)
+        self.state.remove_superseded(shard, self.files[shard])
+
+
+def lose_hot_copies():
+    """As when all workers are new."""
+    hot_copies._copies.clear()
+
+
+def pairs_of(table):
+    """(subscription, message) of each notification, sorted."""
+    return sorted(
+        zip(table["subscription_id"].to_pylist(), table["message_id"].to_pylist(), strict=True)
+    )

@@ -1,0 +1,52 @@
+"""`python -m tests.soak`: kill a stream again and again, and compare what it delivers."""
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+from itertools import count, cycle
+from pathlib import Path
+
+from tests.soak.round import kinds_for, play
+
+MASTERS = ("local[2,4]", "local-cluster[2,1,1024]")
+
+
+def main(arguments=None):
+    """One line a round, fresh seeds, until the time is up; 1 at the first difference."""
+    options = _options(arguments)
+    end = time.monotonic() + 60 * options.minutes
+    first = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
+    masters = cycle(MASTERS if options.master is None else [options.master])
+    for seed, master in zip(count(first), masters, strict=False):
+        folder = Path(tempfile.mkdtemp(prefix=f"nearcast-soak-{seed}-"))
+        again = f"python -m tests.soak --minutes 0 --seed {seed} --kills {options.kills} " + (
+            f"--master '{master}'"
+        )
+        try:
+            result = play(folder, seed, master, kinds_for(master, options.kills))
+        except BaseException:
+            print(f"seed {seed} did not end; files in {folder}; replay: {again}", flush=True)
+            raise
+        print(result, flush=True)
+        if result.problems:
+            print(*result.problems, f"files in {folder}; replay: {again}", sep="\n", flush=True)
+            return 1
+        shutil.rmtree(folder)
+        if time.monotonic() >= end:
+            return 0
+
+
+def _options(arguments):
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10, help="start rounds for so long")
+    parser.add_argument("--kills", type=int, default=20, help="in a round")
+    parser.add_argument("--seed", type=int, help="of the first round; random by default")
+    parser.add_argument("--master", help=f"of Spark; {' and '.join(MASTERS)} in turn by default")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""The process that gets killed: one stream from a log to a store, until it is told to stop.
+
+`python -m tests.soak.driver FOLDER MASTER`. In FOLDER are the log and the partitioning; everything
+that the stream makes goes there too. It stops when there is a file `stop`.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pyspark
+
+from nearcast.pipeline import StoreSink, read_log, spark_session, stream
+from nearcast.pipeline.partitioning import load_partitioning
+
+ROWS_PER_BATCH = 40
+SNAPSHOT_AFTER = 60
+SECONDS_BETWEEN_LOOKS = 1
+
+
+def run(folder, master):
+    if master.startswith("local-cluster"):
+        _work_inside(folder)
+    spark = spark_session(
+        master,
+        settings={
+            "spark.driver.memory": "1g",
+            "spark.local.dir": str(folder / "spark"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        },
+    )
+    running = stream(
+        read_log(spark, folder / "log", rows_per_batch=ROWS_PER_BATCH),
+        sink=StoreSink(folder / "store"),
+        checkpoint=folder / "checkpoint",
+        partitioning=load_partitioning(folder / "partitioning.near"),
+        snapshot_after=SNAPSHOT_AFTER,
+    )
+    while not running.await_termination(SECONDS_BETWEEN_LOOKS):
+        if (folder / "stop").exists():
+            running.stop()
+            break
+    print(running.summary)
+    spark.stop()
+
+
+def _work_inside(folder):
+    """Executors of a local cluster have their folders in SPARK_HOME: give them another one."""
+    home = folder / "spark-home"
+    home.mkdir(exist_ok=True)
+    for path in Path(pyspark.__file__).parent.iterdir():
+        link = home / path.name
+        if path.name != "work" and not link.is_symlink():
+            link.symlink_to(path)
+    os.environ["SPARK_HOME"] = str(home)
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,90 @@
+"""One round: a stream that is fed while its processes are killed, and the verdict."""
+
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.pipeline.in_process import PARTITIONINGS, planned
+from tests.soak.driving import Driving
+from tests.soak.feeding import Feeder
+from tests.soak.processes import DRIVER, EXECUTOR, READER, WORKER
+from tests.soak.verdict import differences
+
+SHARDS = 3
+SECONDS_OF_A_START = 8.0
+SECONDS_OF_A_BATCH = 0.5
+
+
+@dataclass
+class Result:
+    """What a round was and what came of it.
+
+    - `starts`: of the driver; `deaths`: what it said when it ended though nobody killed it
+    - `wrong`: how the answers differ from the oracle's
+    """
+
+    seed: int
+    master: str
+    partitioning: str
+    kills: Counter = field(default_factory=Counter)
+    starts: int = 0
+    deaths: list[str] = field(default_factory=list)
+    batches: int = 0
+    rows: int = 0
+    notifications: int = 0
+    rejects: int = 0
+    seconds: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self):
+        return self.wrong + [f"the driver ended by itself: {said}" for said in self.deaths]
+
+    def __str__(self):
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.kills.items()))
+        return (
+            f"seed {self.seed}, {self.master}, {self.partitioning}: {self.kills.total()} kills "
+            f"({kinds}), {self.starts} starts, {self.batches} batches, {self.rows} rows, "
+            f"{self.notifications} notifications, {self.rejects} rejects, {self.seconds:.0f} s: "
+            + ("WRONG" if self.wrong else "exact")
+        )
+
+
+def kinds_for(master, number):
+    """What to kill, so many in all."""
+    kinds = [DRIVER, WORKER, DRIVER, WORKER, READER]
+    if master.startswith("local-cluster"):
+        kinds = [DRIVER, EXECUTOR, WORKER, EXECUTOR, READER]
+    return [kinds[turn % len(kinds)] for turn in range(number)]
+
+
+def play(folder, seed, master, kinds):
+    """Kill what `kinds` lists, in an order and at moments that the seed gives."""
+    begin = time.monotonic()
+    partitioning = planned(PARTITIONINGS[seed % len(PARTITIONINGS)], SHARDS, seed)
+    partitioning.save(folder / "partitioning.near")
+    result = Result(seed, master, partitioning.name)
+    feeder = Feeder(folder / "log", seed)
+    with Driving(folder, master, feeder) as driving:
+        _kill_all(driving, random.Random(seed), kinds)
+        feeder.finish()
+        driving.wait_until(lambda: driving.position == feeder.rows - 1)
+        driving.stop()
+        result.batches = driving.batches
+    result.kills, result.starts, result.deaths = driving.kills, driving.starts, driving.deaths
+    result.rows = feeder.rows
+    result.notifications, result.rejects = feeder.expected.total(), feeder.rejected.total()
+    result.wrong = differences(folder / "store", feeder.expected, feeder.rejected)
+    result.seconds = time.monotonic() - begin
+    return result
+
+
+def _kill_all(driving, draw, kinds):
+    for kind in draw.sample(kinds, len(kinds)):
+        if kind == DRIVER and draw.random() < 0.3:
+            time.sleep(draw.uniform(0, SECONDS_OF_A_START))  # some moment of its start
+        else:
+            driving.wait_for_batches(draw.randrange(1, 4))
+            time.sleep(draw.uniform(0, SECONDS_OF_A_BATCH))  # some moment of a batch
+        driving.kill(kind, draw)
