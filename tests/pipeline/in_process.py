@@ -88,12 +88,15 @@ class InProcessStream:
     def _find_files(self):
         self.files = {s: self.state.files(s) for s in range(self.partitioning.shards)}
 
-    def packed(self, table):
-        """The rows on their way to their shards, by shard."""
+    def packed(self, table, tasks=1):
+        """The rows on their way to their shards, by shard; the last task is done first."""
         found = {}
-        batches = routed_rows(table).to_batches() if len(table) else []
-        for batch in route(iter(batches), self.partitioning, self.space, is_ordered=True):
-            found.setdefault(batch["shard"][0].as_py(), []).append(batch)
+        for task in reversed(range(tasks)):
+            part = table.slice(len(table) * task // tasks)
+            part = part.slice(0, len(table) * (task + 1) // tasks - len(table) * task // tasks)
+            batches = routed_rows(part).to_batches() if len(part) else []
+            for batch in route(iter(batches), self.partitioning, self.space, is_ordered=True):
+                found.setdefault(batch["shard"][0].as_py(), []).append(batch)
         return found
 
     def step(self, number, shard, batches):
@@ -109,10 +112,10 @@ class InProcessStream:
         rows = [json.loads(row) for batch in run for row in batch["facts"].to_pylist()]
         return rows[0] if rows else None
 
-    def process(self, number, table, lose_between=False):
+    def process(self, number, table, lose_between=False, tasks=1):
         """One batch through all shards."""
         steps = []
-        for shard, batches in sorted(self.packed(table).items()):
+        for shard, batches in sorted(self.packed(table, tasks).items()):
             if lose_between:
                 lose_hot_copies()
             steps.append(self.step(number, shard, batches))

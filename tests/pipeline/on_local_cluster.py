@@ -54,7 +54,7 @@ def batch_equals_oracle(spark, events):
         oracle.apply(event)
     subscriptions = spark.createDataFrame(log_table(live.values()).drop_columns(["kind", "text"]))
     messages = spark.createDataFrame(log_table(messages).drop_columns(["kind", "keywords"]))
-    matched = match(messages, subscriptions)
+    matched = match(messages, subscriptions, partitioning=Hash(2))
     return pairs_of(matched.toArrow()) == sorted(oracle.notifications)
 
 

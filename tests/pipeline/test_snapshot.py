@@ -9,6 +9,7 @@ from nearcast.model import Message, Point, Space, Subscription
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.snapshot import Snapshot
+from nearcast.pipeline.state import BadCheckpoint
 from nearcast.storage import BadFile
 from tests.pipeline.histories import Oracle, random_history
 from tests.pipeline.in_process import (
@@ -40,6 +41,22 @@ def test_an_id_may_come_back_to_a_slot_that_was_freed(stream):
         more = [("unsubscribe", "a"), ("unsubscribe", "b"), Subscription("b", "tea"), *TEA]
         output = stream.process(2 * number + 1, log_table(more, 100 * number + 50))
         assert pairs_of(output.notifications()) == [("b", "m"), ("c", "m")]
+
+
+def test_a_batch_may_be_replayed_when_a_snapshot_has_it(stream):
+    events = [Subscription("d", "tea"), *TEA, ("unsubscribe", "b"), ("unsubscribe", "d"), *TEA]
+    events += [("unsubscribe", "c"), Subscription("c", "tea OR jam")]
+    once = stream.process(2, log_table(events, 20)).notifications()
+    assert pairs_of(once) == [("b", "m"), ("c", "m"), ("c", "m"), ("d", "m")]
+    stream.snapshot(0)
+    stream.restart()
+    assert stream.process(2, log_table(events, 20)).notifications() == once
+    assert stream.files[0].changes == ()
+    output = stream.process(3, log_table(TEA, 30))
+    assert pairs_of(output.notifications()) == [("c", "m")]
+    stream.state.notifications(0, 2).unlink()
+    with pytest.raises(BadCheckpoint, match="has the changes of batch 2, whose output is gone"):
+        stream.process(2, log_table(events, 20))
 
 
 def test_it_replaces_the_one_before_it(stream):

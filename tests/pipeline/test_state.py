@@ -121,6 +121,12 @@ def test_changes_of_an_attempt_do_not_count():
     assert files.before(3) == ShardFiles(None, -1, (1, 2))
 
 
+def test_changes_that_a_snapshot_has_do_not_follow_it(tmp_path):
+    files = ShardFiles(tmp_path, 3)
+    assert files.followed_by(3) == files
+    assert files.followed_by(4).changes == (4,)
+
+
 @pytest.mark.parametrize("kind", ["changes", "notifications", "snapshot"])
 def test_a_batch_before_one_that_was_done_is_refused(state, kind):
     state.files(1)

@@ -210,7 +210,7 @@ def test_two_streams_have_their_changes_first(spark, tmp_path):
             "west double, south double, east double, north double, time double",
         ),
         sink=CallbackSink(collected),
-        checkpoint=tmp_path / "checkpoint",
+        checkpoint=tmp_path / "a check point, é%20",
         partitioning=planned(Location, 2),
     ) as it:
         it.process_all_available()
@@ -347,6 +347,10 @@ def test_what_cannot_work_is_told_at_once(spark, tmp_path):
     for name in ("kind", "offset"):
         with pytest.raises(ValueError, match=f"needs the column '{name}'.*or give two streams"):
             stream(rows.drop(name), **options)
+    as_text = rows.withColumn("offset", rows["offset"].cast("string"))
+    for given in ((as_text,), (as_text, rows.drop("keywords"))):
+        with pytest.raises(TypeError, match="'offset' has type string; it must be integer"):
+            stream(*given, **options)
     with pytest.raises(ValueError, match="'lat' is missing"):
         stream(rows.drop("lat"), **options)
     with pytest.raises(TypeError, match=r"'hash' is no Partitioning; give Hash\(shards\), or"):

@@ -31,6 +31,7 @@ class Compactor:
         make_index: MakeIndex,
     ) -> None:
         self.problem: str | None = None
+        self.failed: int | None = None  # the shard of the last one, if it failed
         self.made = 0
         self._spark = spark
         self._state = state

@@ -17,7 +17,7 @@ from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.live_shard import LiveShard
 from nearcast.pipeline.partitioning import Partitioning
 from nearcast.pipeline.snapshot import MakeIndex, Snapshot
-from nearcast.pipeline.state import ShardFiles, StateFolder
+from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
 
 
 class Freshness:
@@ -51,6 +51,12 @@ def hot_copy(
     make_index: MakeIndex,
 ) -> tuple[LiveShard, str]:
     """The shard as it was before `batch`, or with the changes of `batch` in it already."""
+    if files.snapshot_batch >= batch:
+        # A snapshot is made when the sink has the batch, so that its output must have been there.
+        raise BadCheckpoint(
+            f"{files.snapshot} has the changes of batch {batch}, whose output is gone or damaged; "
+            "restore the checkpoint, or start a new one"
+        )
     _forget_unused()
     copy = _copies.pop((state.key, shard), None)
     if copy and copy.snapshot == files.snapshot and copy.live.applied <= batch:

@@ -37,14 +37,15 @@ SETTINGS: Mapping[str, str] = {
 
 
 def spark_session(
-    master: str = "local[*]",
+    master: str = "local[*,4]",
     *,
     name: str = "nearcast",
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Start Spark, or return the session there is.  Seconds, the first time.
 
-    - `master`: `local[*]` is this machine, every core; else the address of a cluster
+    - `master`: `local[*,4]` is this machine, every core, a task tried four times before it fails;
+      else the address of a cluster
     - `settings`: Spark's own, over ours
 
     On a cluster that has a session already use that: the pipeline takes any.

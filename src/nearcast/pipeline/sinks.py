@@ -68,6 +68,10 @@ class Sink(ABC):
     def commit(self, output: BatchOutput) -> None:
         """Make a batch durable, all or nothing; a batch that is there already changes nothing."""
 
+    def close(self) -> None:
+        """The stream has stopped."""
+        return None
+
 
 class StoreSink(Sink):
     """Into a `NotificationStore`, from which subscribers read in order, each from where it was."""
@@ -80,6 +84,9 @@ class StoreSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         self._store.write(output.number, output.notifications(), output.rejects())
+
+    def close(self) -> None:
+        self._store.close()
 
 
 class FilesSink(Sink):

@@ -51,6 +51,8 @@ class ShardFiles:
 
     def followed_by(self, batch: int) -> ShardFiles:
         """With what `batch` changed."""
+        if batch <= self.snapshot_batch:  # it is replayed, and the snapshot has it
+            return self
         return ShardFiles(self.snapshot, self.snapshot_batch, (*self.changes, batch))
 
 
@@ -138,6 +140,22 @@ class StateFolder:
                     f"Spark's checkpoint is at batch {batch}, but {path} is of a later one; the "
                     "two belong together: restore both, or start a new checkpoint"
                 )
+
+    def sync_plan(self, batch: int) -> None:
+        """Make durable which rows Spark has decided to put into a batch.
+
+        Spark does not wait for the disk. Were the decision lost with the power, the batch might
+        come back with other rows, and steps that were done would not fit them.
+        """
+        plan = self.folder.parent / "spark" / "offsets" / str(batch)
+        if plan.exists():
+            with open(plan, "rb") as file:
+                os.fsync(file.fileno())
+            sync_folder(plan.parent)
+
+    def change_bytes(self, shard: int, files: ShardFiles) -> int:
+        """How large the files with changes since the snapshot are."""
+        return sum(self.changes(shard, batch).stat().st_size for batch in files.changes)
 
     def remove_outputs(self, shard: int, before: int) -> None:
         """Delete what batches gave that the sink has for good."""

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
+from pyspark.sql.types import IntegralType
 
 from nearcast.batches import SubscriptionBatch
 from nearcast.model import Space
@@ -53,7 +54,7 @@ def ordered_rows(events: DataFrame, space: Space) -> DataFrame:
     return _rows(
         events,
         sf.col("kind"),
-        sf.col("offset"),
+        _offset(events),
         sf.struct(*fields(events, "subscriptions", SUBSCRIPTION_COLUMNS)),
         sf.struct(*fields(events, "messages", names)),
     )
@@ -64,7 +65,7 @@ def two_streams(events: DataFrame, messages: DataFrame, space: Space) -> DataFra
     events_read = subscription_columns(events, space)
     messages_read = message_columns(messages, space)
     kind = sf.col("kind") if "kind" in events.columns else sf.lit(SUBSCRIBE)
-    offset = sf.col("offset") if "offset" in events.columns else sf.lit(None)
+    offset = _offset(events) if "offset" in events.columns else sf.lit(None)
     changes = _rows(
         events,
         kind,
@@ -81,6 +82,15 @@ def two_streams(events: DataFrame, messages: DataFrame, space: Space) -> DataFra
             sf.struct(*fields(messages, "messages", MESSAGE_COLUMNS)),
         )
     )
+
+
+def _offset(events: DataFrame) -> Column:
+    kind = events.schema["offset"].dataType
+    if not isinstance(kind, IntegralType):
+        raise TypeError(
+            f"column 'offset' has type {kind.simpleString()}; it must be integer, cast or drop it"
+        )
+    return sf.col("offset")
 
 
 def _rows(

@@ -34,6 +34,9 @@ REMEMBERED = 1000
 
 # A snapshot is due when so many changes came since the last one: a restored shard reads them all.
 SNAPSHOT_AFTER = 50_000
+# Or when they are in so many files: batches may be small.
+MOST_CHANGE_FILES = 1_000
+BYTES_A_CHANGE = 200
 
 
 def stream(
@@ -53,7 +56,9 @@ def stream(
     ----------
     events: a streaming DataFrame of subscription events, with the columns of
         `SubscriptionBatch.from_arrow` and `kind`: "subscribe" (registers, or replaces the
-        subscription of that id) or "unsubscribe"; without `kind` all rows subscribe
+        subscription of that id) or "unsubscribe"; without `kind` all rows subscribe. An integer
+        column `offset`, if there is one, orders the events of a batch; without it they are in
+        the order in which Spark reads them, which is certain within one file only
     messages: a streaming DataFrame with the columns of `MessageBatch.from_arrow`; in each batch
         the events come before the messages. Or None: then `events` has rows of `kind` "message"
         too, and a column `offset`, the one order in which everything happens
@@ -177,6 +182,11 @@ class StreamWork:
         self._files = {shard: state.files(shard) for shard in range(self._partitioning.shards)}
         self._compactor = Compactor(spark, state, self._partitioning, make_index)
         self._superseded: list[int] = []
+        # Changes since the snapshot, by shard; an estimate until the first step has counted them.
+        self._waiting = {
+            shard: state.change_bytes(shard, files) // BYTES_A_CHANGE
+            for shard, files in self._files.items()
+        }
         self._totals = dict.fromkeys(("batches", "rows", "changes", "notifications", "rejects"), 0)
         self._steps = self._hits = 0
         self._lock = threading.Lock()
@@ -195,7 +205,9 @@ class StreamWork:
         if not self._is_checked:
             self._state.check_batch(batch)
             self._is_checked = True
+        self._state.sync_plan(batch)
         self._take_over_snapshot()
+        self._start_snapshot(batch)
         # Spark starts a batch when the one before is committed: nobody needs its output again.
         for shard in self._files:
             self._state.remove_outputs(shard, batch)
@@ -231,7 +243,7 @@ class StreamWork:
             shard: old.followed_by(batch) if shard in changed else old
             for shard, old in files.items()
         }
-        self._start_snapshot(steps)
+        self._waiting |= {step["shard"]: step["waiting"] for step in steps}
         found = counts.get
         rejects = len(output.rejects()) if output.reject_files else 0
         self._note_progress(
@@ -266,6 +278,7 @@ class StreamWork:
     def stop(self) -> None:
         """Nothing more will come."""
         self._compactor.stop()
+        self._sink.close()
 
     def _output(self, batch: int, shards: list[int]) -> BatchOutput:
         rejects = [self._state.rejects(shard, batch) for shard in shards]
@@ -276,12 +289,21 @@ class StreamWork:
             [path for path in rejects if path.exists()],
         )
 
-    def _start_snapshot(self, steps: list[dict[str, Any]]) -> None:
+    def _start_snapshot(self, batch: int) -> None:
+        """Of the shard that needs one most; only what Spark has committed goes into it."""
         if self._compactor.is_busy:
             return
-        due = max(steps, key=lambda step: step["waiting"], default=None)
-        if due and due["waiting"] >= self._snapshot_after and self._files[due["shard"]].changes:
-            self._compactor.start(due["shard"], self._files[due["shard"]])
+        files = {shard: old.before(batch) for shard, old in self._files.items()}
+        due = [
+            shard
+            for shard, waiting in self._waiting.items()
+            if (waiting >= self._snapshot_after or len(files[shard].changes) >= MOST_CHANGE_FILES)
+            and files[shard].changes
+        ]
+        # One that fails again and again must not keep the others waiting.
+        due.sort(key=lambda shard: (shard == self._compactor.failed, -self._waiting[shard]))
+        if due:
+            self._compactor.start(due[0], files[due[0]])
 
     def _take_over_snapshot(self) -> None:
         # The tasks of the last batch are done, so that nobody opens the old files any more.
@@ -293,6 +315,7 @@ class StreamWork:
             later = tuple(n for n in self._files[shard].changes if n > new.snapshot_batch)
             self._files[shard] = ShardFiles(new.snapshot, new.snapshot_batch, later)
             self._superseded.append(shard)
+            self._waiting.pop(shard, None)  # the next step says how many are left
 
     def _note_progress(self, progress: Progress) -> None:
         with self._lock:
