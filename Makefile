@@ -15,7 +15,7 @@ DEMO_OPTIONS := --seconds $(SECONDS)
 endif
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo test check format bench lock clean
+.PHONY: setup demo test check format bench soak lock clean
 
 setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels
 
@@ -63,6 +63,10 @@ bench: setup
 	@mkdir -p benchmarks/results/local
 	$(BIN)/python -m benchmarks run boolean --subscriptions 200000 --messages 20000 --json benchmarks/results/local/quick.json
 	$(BIN)/python -m benchmarks plot
+
+# Kills a stream at random moments and compares what it delivers; prints how to replay a failure.
+soak: setup
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10)
 
 # Chooses versions anew. Names, versions and hashes only: where packages come from is each machine's affair.
 COMPILE := $(UV) pip compile --quiet --python-version 3.11 --upgrade --generate-hashes \

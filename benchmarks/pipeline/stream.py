@@ -17,7 +17,6 @@ from nearcast.pipeline import (
     Partitioning,
     Progress,
     RunningStream,
-    Summary,
     read_log,
     stream,
 )
@@ -40,7 +39,6 @@ class Streamed:
 
     batches: list[Progress]
     trigger_milliseconds: list[float]  # the whole trigger, Spark's own log and commit included
-    summary: Summary
     snapshot_bytes: int  # on disk, all shards
     mapped: Mapped  # in memory
 
@@ -104,7 +102,6 @@ class StreamBench:
         return Streamed(
             batches=running.recent[first:],
             trigger_milliseconds=_triggers(running)[first:],
-            summary=running.summary,
             snapshot_bytes=_bytes_in(state),
             mapped=mapped,
         )

@@ -70,6 +70,17 @@ def write_arrays(
     sync_folder(target.parent)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a small text file, all or nothing, and wait until it is on the disk."""
+    temporary = path.with_name(f".{path.name}")
+    with open(temporary, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    sync_folder(path.parent)
+
+
 def pack_arrays(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """What `write_arrays` writes, as bytes that travel to another process.
 

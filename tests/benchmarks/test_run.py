@@ -102,7 +102,10 @@ def test_wrong_answers_stop_the_run(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["run", "nothing"], "there is no benchmark 'nothing'; there are boolean, pipeline, ap-tree/fig-09"),
+        (
+            ["run", "nothing"],
+            "there is no benchmark 'nothing'; there are boolean, pipeline, ap-tree/fig-09",
+        ),
         (["run", "boolean", "--index", "Btree"], "boolean has no index 'Btree'; it has APTree"),
         (["run", "ap-tree/fig-17", "--data", "gnis"], "nothing to measure on gnis"),
         (["run", "boolean", "--messages", "0"], "0 is not positive"),

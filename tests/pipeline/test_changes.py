@@ -6,7 +6,7 @@ import pytest
 
 from nearcast.batches import SubscriptionBatch
 from nearcast.model import Box, Space, Subscription
-from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions, no_withdrawals
+from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.rows import Rows
 from nearcast.storage import BadFile
 
@@ -41,15 +41,17 @@ def test_they_travel_and_are_kept(ids, tmp_path):
     changes = some_changes(ids)
     assert len(changes) == 5
     assert_same(Changes.unpack(changes.pack()), changes)
-    changes.write(tmp_path / "c.near")
-    assert_same(Changes.read(tmp_path / "c.near"), changes)
+    changes.write(tmp_path / "c.near", follows=3)
+    assert_same(Changes.read(tmp_path / "c.near", follows=3), changes)
     assert [path.name for path in tmp_path.iterdir()] == ["c.near"]
 
 
 @pytest.mark.parametrize("ids", [STRING_IDS, INTEGER_IDS])
 @pytest.mark.parametrize("space", list(Space))
 def test_nothing_keeps_its_types(ids, space):
-    nothing = Changes(no_subscriptions(ids, space), no_withdrawals(ids))
+    nothing = Changes(
+        no_subscriptions(ids, space), Withdrawals(ids[:0], np.empty(0, np.int64), np.empty(0, bool))
+    )
     found = Changes.unpack(nothing.pack())
     assert len(found) == 0
     assert found.new.batch.space is space
@@ -59,7 +61,10 @@ def test_nothing_keeps_its_types(ids, space):
 @pytest.mark.parametrize("ids", [STRING_IDS, INTEGER_IDS])
 def test_joined(ids):
     changes = some_changes(ids)
-    nothing = Changes(no_subscriptions(ids, Space.EARTH), no_withdrawals(ids))
+    nothing = Changes(
+        no_subscriptions(ids, Space.EARTH),
+        Withdrawals(ids[:0], np.empty(0, np.int64), np.empty(0, bool)),
+    )
     joined = Changes.joined([nothing, changes, changes])
     assert joined.new.labels.to_pylist() == ids.to_pylist()[:2] * 2
     assert joined.old.position.tolist() == [1, 7, 8] * 2
@@ -75,11 +80,11 @@ def test_withdrawals_are_taken_with_all_that_belongs_to_them():
 
 def test_a_damaged_file_is_told(tmp_path):
     path = tmp_path / "c.near"
-    some_changes(STRING_IDS).write(path)
+    some_changes(STRING_IDS).write(path, follows=-1)
     whole = path.read_bytes()
     path.write_bytes(whole[:-80])
     with pytest.raises(BadFile, match=r"c\.near is (truncated|damaged)"):
-        Changes.read(path)
+        Changes.read(path, follows=-1)
     path.write_bytes(whole[:-64] + bytes([whole[-64] ^ 1]) + whole[-63:])
     with pytest.raises(BadFile, match="checksum"):
-        Changes.read(path)
+        Changes.read(path, follows=-1)

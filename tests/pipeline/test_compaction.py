@@ -94,3 +94,20 @@ def test_one_that_fails_is_told_and_the_old_one_serves(stream, monkeypatch):
     assert finished(compactor) is not None
     assert compactor.problem is None
     compactor.stop()
+
+
+def test_the_shard_that_failed_is_known_until_one_succeeds(stream, monkeypatch):
+    compactor = compactor_of(stream, OneTask())
+
+    def silent(self, path):
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(APTree, "save", silent)
+        compactor.start(0, stream.files[0])
+        assert finished(compactor) is None
+    assert (compactor.failed, compactor.problem[-7:]) == (0, "OSError")
+    compactor.start(0, stream.files[0])
+    assert finished(compactor) is not None
+    assert compactor.failed is None
+    compactor.stop()

@@ -69,7 +69,7 @@ def test_a_copy_that_failed_in_the_middle_is_not_used_again(stream, monkeypatch)
         patch.setattr(LiveShard, "apply", half)
         with pytest.raises(MemoryError):
             process(stream, 1, [Subscription("b", "tea"), ("unsubscribe", "a")])
-    assert (stream.state.key, 0) not in hot_copies._copies
+    assert (stream.state.run, 0) not in hot_copies._copies
     assert process(stream, 1, [Subscription("b", "tea"), *TEA]) == (RESTORED, ["a", "b"])
 
 
@@ -88,7 +88,7 @@ def test_a_copy_that_nobody_uses_is_forgotten(stream, tmp_path, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + hot_copies.UNUSED_SECONDS + 1)
     assert process(other, 0, TEA) == (RESTORED, [])
-    assert {key for key, _ in hot_copies._copies} == {other.state.key}
+    assert {key for key, _ in hot_copies._copies} == {other.state.run}
     assert process(other, 1, TEA) == (HOT, [])
 
 

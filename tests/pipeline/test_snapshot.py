@@ -1,5 +1,6 @@
 """Snapshots: the same subscriptions, whether kept, changed, saved or loaded."""
 
+import shutil
 from functools import partial
 
 import pytest
@@ -9,7 +10,6 @@ from nearcast.model import Message, Point, Space, Subscription
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.snapshot import Snapshot
-from nearcast.pipeline.state import BadCheckpoint
 from nearcast.storage import BadFile
 from tests.pipeline.histories import Oracle, random_history
 from tests.pipeline.in_process import (
@@ -43,20 +43,24 @@ def test_an_id_may_come_back_to_a_slot_that_was_freed(stream):
         assert pairs_of(output.notifications()) == [("b", "m"), ("c", "m")]
 
 
-def test_a_batch_may_be_replayed_when_a_snapshot_has_it(stream):
-    events = [Subscription("d", "tea"), *TEA, ("unsubscribe", "b"), ("unsubscribe", "d"), *TEA]
-    events += [("unsubscribe", "c"), Subscription("c", "tea OR jam")]
-    once = stream.process(2, log_table(events, 20)).notifications()
-    assert pairs_of(once) == [("b", "m"), ("c", "m"), ("c", "m"), ("d", "m")]
-    stream.snapshot(0)
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_file_that_is_missing_is_noticed(stream, lost):
+    stream.process(2, log_table([Subscription("d", "tea")], 20))
+    stream.state.changes(0, lost).unlink()
+    lose_hot_copies()
     stream.restart()
-    assert stream.process(2, log_table(events, 20)).notifications() == once
-    assert stream.files[0].changes == ()
-    output = stream.process(3, log_table(TEA, 30))
-    assert pairs_of(output.notifications()) == [("c", "m")]
-    stream.state.notifications(0, 2).unlink()
-    with pytest.raises(BadCheckpoint, match="has the changes of batch 2, whose output is gone"):
-        stream.process(2, log_table(events, 20))
+    with pytest.raises(BadFile, match=f"follows batch {lost}.*a file of the checkpoint is missing"):
+        stream.process(3, log_table(TEA, 30))
+
+
+def test_a_snapshot_that_is_missing_is_noticed(stream):
+    stream.snapshot(0)
+    stream.process(2, log_table([Subscription("d", "tea")], 20))
+    shutil.rmtree(stream.files[0].snapshot)
+    lose_hot_copies()
+    stream.restart()
+    with pytest.raises(BadFile, match="follows batch 1, but the last one here is -1"):
+        stream.process(3, log_table(TEA, 30))
 
 
 def test_it_replaces_the_one_before_it(stream):
@@ -168,7 +172,7 @@ def test_a_save_that_fails_leaves_nothing(stream, tmp_path, monkeypatch):
 
 
 def test_changes_of_several_batches_are_taken_in_at_once(stream):
-    changes = [Changes.read(stream.state.changes(0, number)) for number in (0, 1)]
+    changes = [Changes.read(stream.state.changes(0, n), follows=n - 1) for n in (0, 1)]
     snapshot = Snapshot.empty(APTree, Hash(1)).with_changes(changes, Hash(1))
     assert sorted(snapshot.ids.list_of(snapshot.ids.live_slots())) == ["b", "c"]
     assert len(snapshot.index) == 2

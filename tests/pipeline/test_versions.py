@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nearcast.batches import SubscriptionBatch
 from nearcast.boolean.id_table import IdTable
 from nearcast.model import Space, Subscription
-from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions, no_withdrawals
+from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.rows import Rows
 from nearcast.pipeline.versions import ALIVE, Versions
 
@@ -144,7 +144,17 @@ def test_no_changes_change_nothing(type_):
     table = snapshot_ids([type_(1)], type_)
     versions = Versions(table)
     none = pa.array([], TYPES[type_])
-    nothing = Changes(no_subscriptions(none, Space.EARTH), no_withdrawals(none))
+    nothing = Changes(
+        no_subscriptions(none, Space.EARTH),
+        Withdrawals(none[:0], np.empty(0, np.int64), np.empty(0, bool)),
+    )
     assert len(nothing) == 0
     assert len(versions.apply(nothing)) == 0
     assert alive_at(versions, table, 0) == {("slot", type_(1))}
+
+
+def test_two_changes_of_an_id_at_one_position_have_no_order():
+    versions = Versions(IdTable())
+    with pytest.raises(ValueError, match="two changes of id 'a' have the offset 3"):
+        versions.apply(changes_of([(SUBSCRIBE, "a", 3), (SUBSCRIBE, "b", 3), (SUBSCRIBE, "a", 3)]))
+    assert versions.entries == 0

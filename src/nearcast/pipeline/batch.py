@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import cast
 
@@ -13,7 +13,6 @@ from pyspark.sql.types import LongType
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import APTree
-from nearcast.boolean.index import BooleanIndex
 from nearcast.pipeline.frames import id_type, message_columns, subscription_columns
 from nearcast.pipeline.packing import unpack_messages, unpack_subscriptions
 from nearcast.pipeline.partitioning import (
@@ -32,8 +31,7 @@ from nearcast.pipeline.routing import (
     route_subscriptions,
 )
 from nearcast.pipeline.rows import Rows, joined_subscriptions
-
-MakeIndex = Callable[[], BooleanIndex]
+from nearcast.pipeline.snapshot import MakeIndex
 
 REJECTS_IN_SPARK = "side string, id string, reason string, row string"
 

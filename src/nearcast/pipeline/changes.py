@@ -21,7 +21,15 @@ from nearcast.pipeline.packing import (
 )
 from nearcast.pipeline.rows import Rows, joined_subscriptions
 from nearcast.space import RegionColumn
-from nearcast.storage import Buffer, pack_arrays, part, read_arrays, unpack_arrays, write_arrays
+from nearcast.storage import (
+    BadFile,
+    Buffer,
+    pack_arrays,
+    part,
+    read_arrays,
+    unpack_arrays,
+    write_arrays,
+)
 
 KIND = "changes"
 
@@ -79,14 +87,22 @@ class Changes:
         meta, arrays = unpack_arrays(data, KIND)
         return cls._of_arrays(arrays, Space[meta["space"]])
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Make them durable in a file, all or nothing."""
-        write_arrays(path, KIND, self._meta(), self._arrays())
+    def write(self, path: str | os.PathLike[str], *, follows: int) -> None:
+        """Make them durable in a file, all or nothing.
+
+        `follows` is the number of the batch that changed this shard before, -1 for none.
+        """
+        write_arrays(path, KIND, {**self._meta(), "follows": follows}, self._arrays())
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Changes:
-        """The changes in a file; `BadFile` when it is damaged."""
+    def read(cls, path: str | os.PathLike[str], *, follows: int) -> Changes:
+        """The changes in a file; `BadFile` when it is damaged or does not follow that batch."""
         meta, arrays = read_arrays(path, KIND)
+        if meta["follows"] != follows:
+            raise BadFile(
+                f"{os.fspath(path)} follows batch {meta['follows']}, but the last one here is "
+                f"{follows}: a file of the checkpoint is missing; restore all of it"
+            )
         return cls._of_arrays(arrays, Space[meta["space"]])
 
     def _meta(self) -> dict[str, str]:
@@ -112,8 +128,3 @@ def no_subscriptions(like: pa.Array, space: Space) -> Rows[SubscriptionBatch]:
         pa.array([], pa.int64()), ExpressionColumn.of_expressions([]), RegionColumn.empty(space)
     )
     return Rows(like[:0], batch, np.empty(0, np.int64))
-
-
-def no_withdrawals(like: pa.Array) -> Withdrawals:
-    """None, with ids of the type of `like`."""
-    return Withdrawals(like[:0], np.empty(0, np.int64), np.empty(0, bool))

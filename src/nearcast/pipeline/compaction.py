@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,10 +58,12 @@ class Compactor:
         self._running = None
         error = future.exception()
         if error is not None:
-            reason = str(error).strip().splitlines()[-1]  # above it is the traceback of a worker
+            # Above the last line is the traceback of a worker.
+            reason = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            self.failed = shard
             self.problem = f"no new snapshot of shard {shard}, the old one stays: {reason}"
             return None
-        self.problem = None
+        self.problem = self.failed = None
         self.made += 1
         return shard, future.result()
 
@@ -98,7 +101,10 @@ def _make_snapshot(
             snapshot = Snapshot.empty(make_index, partitioning)
         else:
             snapshot = Snapshot.load(files.snapshot, make_index)
-        changes = [Changes.read(state.changes(shard, number)) for number in files.changes]
+        changes = [
+            Changes.read(state.changes(shard, number), follows=before)
+            for before, number in pairwise((files.snapshot_batch, *files.changes))
+        ]
         if not target.exists():  # a task that is tried again may have been done
             snapshot.with_changes(changes, partitioning).save(target)
         yield batch

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.live_shard import LiveShard
 from nearcast.pipeline.partitioning import Partitioning
 from nearcast.pipeline.snapshot import MakeIndex, Snapshot
-from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
+from nearcast.pipeline.state import ShardFiles, StateFolder
 
 
 class Freshness:
@@ -50,34 +51,28 @@ def hot_copy(
     partitioning: Partitioning,
     make_index: MakeIndex,
 ) -> tuple[LiveShard, str]:
-    """The shard as it was before `batch`, or with the changes of `batch` in it already."""
-    if files.snapshot_batch >= batch:
-        # A snapshot is made when the sink has the batch, so that its output must have been there.
-        raise BadCheckpoint(
-            f"{files.snapshot} has the changes of batch {batch}, whose output is gone or damaged; "
-            "restore the checkpoint, or start a new one"
-        )
+    """The shard as it was before `batch`."""
     _forget_unused()
-    copy = _copies.pop((state.key, shard), None)
-    if copy and copy.snapshot == files.snapshot and copy.live.applied <= batch:
+    copy = _copies.pop((state.run, shard), None)
+    # One that has changes of this batch is of an attempt that failed: what it did is not known.
+    if copy and copy.snapshot == files.snapshot and copy.live.applied < batch:
         live, freshness = copy.live, Freshness.HOT
     else:
         live = _restored(shard, files, partitioning, make_index)
         freshness = Freshness.RESTORED
-    for number in files.changes:
-        if live.applied < number < batch:
-            live.apply(number, Changes.read(state.changes(shard, number)))
+    for before, number in pairwise((files.snapshot_batch, *files.changes)):
+        if live.applied < number:
+            live.apply(number, Changes.read(state.changes(shard, number), follows=before))
             if freshness == Freshness.HOT:
                 freshness = Freshness.CAUGHT_UP
-    if live.applied < batch:
-        # Positions order the rows of one batch only: a source may begin anew in each.
-        live.begin_batch()
+    # Positions order the rows of one batch only: a source may begin anew in each.
+    live.begin_batch()
     return live, freshness
 
 
 def keep(state: StateFolder, live: LiveShard, snapshot: Path | None) -> None:
     """Have the copy ready for the next batch."""
-    _copies[state.key, live.number] = _Copy(snapshot, live, time.monotonic())
+    _copies[state.run, live.number] = _Copy(snapshot, live, time.monotonic())
 
 
 def _restored(

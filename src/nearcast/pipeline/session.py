@@ -24,15 +24,19 @@ SETTINGS: Mapping[str, str] = {
     ),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": _QUIET,
-    "spark.executor.extraJavaOptions": _QUIET,
     "spark.driver.memory": "2g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     # Our shuffles say themselves how many partitions they want.
     "spark.sql.shuffle.partitions": "2",
+}
+
+# What only holds where everything is on this machine.
+LOCAL_SETTINGS: Mapping[str, str] = {
+    "spark.driver.extraJavaOptions": _QUIET,
+    "spark.executor.extraJavaOptions": _QUIET,
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
 }
 
 
@@ -54,9 +58,11 @@ def spark_session(
     # The same Python for the workers, whatever `python3` is on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    ours = dict(SETTINGS)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        ours |= LOCAL_SETTINGS
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in {**SETTINGS, **(settings or {})}.items():
+    for key, value in {**ours, **(settings or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

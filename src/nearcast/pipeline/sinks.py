@@ -17,10 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nearcast.pipeline.durable_parquet import write_parquet
 from nearcast.pipeline.notification_store import NotificationStore
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.step import VOTES
-from nearcast.storage import sync_folder
+from nearcast.storage import sync_folder, write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,7 @@ class FilesSink(Sink):
         (self._folder / "_rejects").mkdir(parents=True, exist_ok=True)
         owner = self._folder / "_stream"
         if not owner.exists():
-            temporary = owner.with_name("._stream")
-            temporary.write_text(stream)
-            os.replace(temporary, owner)
+            write_text(owner, stream)
         elif owner.read_text() != stream:
             raise ValueError(
                 f"{self._folder} has batches of another stream, whose numbers would be taken for "
@@ -116,8 +115,7 @@ class FilesSink(Sink):
         rejects = output.rejects()
         if len(rejects):
             target = self._folder / "_rejects" / f"batch-{output.number}.parquet"
-            pq.write_table(rejects, temporary := target.with_name(f".{target.name}"))
-            os.replace(temporary, target)
+            write_parquet(target, [rejects], {})
         target = self._folder / f"batch={output.number}"
         filled = [path for path in output.notification_files if pq.read_metadata(path).num_rows]
         if target.exists() or not filled:

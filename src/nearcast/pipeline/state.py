@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from nearcast.pipeline.partitioning import Partitioning, load_partitioning
-from nearcast.storage import sync_folder
+from nearcast.storage import sync_folder, write_text
 
 FORMAT = 1
 
@@ -49,19 +49,23 @@ class ShardFiles:
         kept = tuple(number for number in self.changes if number < batch)
         return ShardFiles(self.snapshot, self.snapshot_batch, kept)
 
+    @property
+    def last(self) -> int:
+        """The last batch that changed the shard, -1 for none."""
+        return self.changes[-1] if self.changes else self.snapshot_batch
+
     def followed_by(self, batch: int) -> ShardFiles:
         """With what `batch` changed."""
-        if batch <= self.snapshot_batch:  # it is replayed, and the snapshot has it
-            return self
         return ShardFiles(self.snapshot, self.snapshot_batch, (*self.changes, batch))
 
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """The folder and its key, which no other state ever has."""
+    """The folder, its key, which no other state ever has, and the run, which no other start has."""
 
     folder: Path
     key: str
+    run: str
 
     @classmethod
     def create_or_open(
@@ -70,10 +74,11 @@ class StateFolder:
         """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
         path = folder / "state.json"
         if not path.exists():
-            folder.mkdir(parents=True, exist_ok=True)
+            for shard in range(partitioning.shards):
+                _shard_folder(folder, shard).mkdir(parents=True, exist_ok=True)
             partitioning.save(folder / "partitioning.near")
             content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
-            _write_json(path, content)
+            write_text(path, json.dumps(content, indent=1))
         else:
             content = _read_json(path)
             if content.get("format") != FORMAT:
@@ -88,7 +93,7 @@ class StateFolder:
                         f"{value!r}; these are fixed for the life of a checkpoint: use the old "
                         "value, or a new checkpoint"
                     )
-        return cls(folder, content["key"])
+        return cls(folder, content["key"], uuid.uuid4().hex)
 
     def partitioning(self) -> Partitioning:
         """The partitioning that the state was made with."""
@@ -96,7 +101,7 @@ class StateFolder:
 
     def shard_folder(self, shard: int) -> Path:
         """Where the files of a shard are."""
-        return self.folder / f"shard-{shard:04d}"
+        return _shard_folder(self.folder, shard)
 
     def changes(self, shard: int, batch: int) -> Path:
         """What a batch changed in a shard."""
@@ -117,7 +122,8 @@ class StateFolder:
     def files(self, shard: int) -> ShardFiles:
         """What there is, after a restart; leftovers of a crash are removed."""
         folder = self.shard_folder(shard)
-        folder.mkdir(exist_ok=True)
+        if not folder.is_dir():
+            raise BadCheckpoint(f"{folder} is missing; restore the whole checkpoint")
         newest = ShardFiles()
         changes = []
         for path in folder.iterdir():
@@ -135,9 +141,12 @@ class StateFolder:
         """Refuse to go on with a batch before one that was done: its rows are in already."""
         for path in self.folder.glob("shard-*/*"):
             found = _SNAPSHOT.fullmatch(path.name) or _NUMBERED.fullmatch(path.name)
-            if found and int(found[found.lastindex or 0]) > batch:
+            has_later = found and int(found[found.lastindex or 0]) > batch
+            # A snapshot is made of batches that Spark has committed.
+            is_ahead = _SNAPSHOT.fullmatch(path.name) and int(path.name.split("-")[1]) == batch
+            if has_later or is_ahead:
                 raise BadCheckpoint(
-                    f"Spark's checkpoint is at batch {batch}, but {path} is of a later one; the "
+                    f"Spark's checkpoint is at batch {batch}, but {path} is of a later moment; the "
                     "two belong together: restore both, or start a new checkpoint"
                 )
 
@@ -157,12 +166,10 @@ class StateFolder:
         """How large the files with changes since the snapshot are."""
         return sum(self.changes(shard, batch).stat().st_size for batch in files.changes)
 
-    def remove_outputs(self, shard: int, before: int) -> None:
-        """Delete what batches gave that the sink has for good."""
-        for path in self.shard_folder(shard).iterdir():
-            found = _NUMBERED.fullmatch(path.name)
-            if found and found[1] != "changes" and int(found[2]) < before:
-                path.unlink(missing_ok=True)
+    def remove_outputs(self, shard: int, batch: int) -> None:
+        """Delete what a batch gave that the sink has for good."""
+        self.notifications(shard, batch).unlink(missing_ok=True)
+        self.rejects(shard, batch).unlink(missing_ok=True)
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""
@@ -178,22 +185,16 @@ class StateFolder:
                 path.unlink(missing_ok=True)
 
 
+def _shard_folder(folder: Path, shard: int) -> Path:
+    return folder / f"shard-{shard:04d}"
+
+
 def remove(path: Path) -> None:
     """Delete a file or a folder, if it is there."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}")
-    with open(temporary, "w") as file:
-        json.dump(content, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    sync_folder(path.parent)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

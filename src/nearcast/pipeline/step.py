@@ -7,20 +7,17 @@ changes, then what was refused, then the notifications, whose file says that the
 from __future__ import annotations
 
 import json
-import os
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearcast.batches import MessageBatch
 from nearcast.pipeline.changes import Changes, Withdrawals
+from nearcast.pipeline.durable_parquet import read_facts, write_parquet
 from nearcast.pipeline.hot_copies import Freshness, hot_copy, keep
 from nearcast.pipeline.live_shard import LiveShard, Pairs
 from nearcast.pipeline.packing import unpack_messages
@@ -29,14 +26,11 @@ from nearcast.pipeline.rows import REJECTS, Rows
 from nearcast.pipeline.snapshot import MakeIndex
 from nearcast.pipeline.state import ShardFiles, StateFolder
 from nearcast.pipeline.stream_routing import CHANGES, MESSAGES
-from nearcast.storage import sync_folder
 
 VOTES = "votes"
 """How many shards have to find an id unknown before it is: those that it might be in."""
 
 STEP_REJECTS = REJECTS.append(pa.field("position", pa.int64())).append(pa.field(VOTES, pa.int64()))
-
-_FACTS = b"nearcast.step"
 
 
 @dataclass(slots=True)
@@ -69,11 +63,14 @@ def run_step(
         for number, turn, data in zip(
             each["shard"].to_pylist(), each["turn"].to_pylist(), each["data"], strict=True
         ):
+            if shard not in (-1, number):
+                raise AssertionError(f"shards {shard} and {number} came to one task")
             shard = number
             parts.setdefault(turn, []).append(data.as_buffer())
     if shard < 0:
         return
-    facts = _done_before(state.notifications(shard, batch))
+    # What was done before a crash is not done again.
+    facts = read_facts(state.notifications(shard, batch))
     if facts is None:
         step = Step(state, batch, shard, partitioning, make_index)
         facts = step.run(parts, files[shard])
@@ -107,7 +104,12 @@ class Step:
         self._note_time("open", begin)
         if CHANGES in parts:
             begin = time.perf_counter()
-            self._apply(live, Changes.joined([Changes.unpack(data) for data in parts[CHANGES]]))
+            changes = Changes.joined([Changes.unpack(data) for data in parts[CHANGES]])
+            facts.changes = len(changes)
+            # Durable before anything follows from it: who has the notifications has the changes.
+            path = self._state.changes(self._shard, self._batch)
+            changes.write(path, follows=files.last)
+            live.apply(self._batch, changes)
             self._note_time("apply", begin)
         begin = time.perf_counter()
         notifications = self._match(live, parts.get(MESSAGES, []))
@@ -117,18 +119,11 @@ class Step:
         self._write_rejects(parts, unknown)
         facts.notifications, facts.waiting = sum(map(len, notifications)), live.changes
         keep(self._state, live, files.snapshot)
-        _write_parquet(
+        write_parquet(
             self._state.notifications(self._shard, self._batch), notifications, asdict(facts)
         )
         self._note_time("write", begin)
         return asdict(facts)
-
-    def _apply(self, live: LiveShard, changes: Changes) -> None:
-        self._facts.changes = len(changes)
-        # Durable before anything follows from it: whoever has the notifications has the changes.
-        changes.write(self._state.changes(self._shard, self._batch))
-        if live.applied < self._batch:
-            live.apply(self._batch, changes)
 
     def _match(self, live: LiveShard, parts: list[pa.Buffer]) -> list[pa.Table]:
         found = []
@@ -152,7 +147,7 @@ class Step:
         if tables:
             rejects = pa.concat_tables(tables)
             self._facts.rejects = len(rejects)
-            _write_parquet(self._state.rejects(self._shard, self._batch), [rejects], {})
+            write_parquet(self._state.rejects(self._shard, self._batch), [rejects], {})
 
     def _unknown_ids(self, unknown: Withdrawals) -> pa.Table:
         ids = unknown.labels.to_pylist()
@@ -194,37 +189,4 @@ def _notifications(messages: Rows[MessageBatch], pairs: Pairs) -> pa.Table:
 
 def _with_votes(rejects: pa.Table, position: Any, votes: int) -> pa.Table:
     table = rejects.append_column("position", pa.array(position))
-    return table.append_column(VOTES, pa.array(np.full(len(rejects), votes)))
-
-
-def _write_parquet(path: Path, tables: list[pa.Table], facts: dict[str, Any]) -> None:
-    """Durable, all or nothing, with the facts beside the rows."""
-    schema = (tables[0].schema if tables else pa.schema([])).with_metadata(
-        {_FACTS: json.dumps(facts)}
-    )
-    encoded = [name for name in schema.names if name != "subscription_id"]
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with open(temporary, "xb") as file:
-            with pq.ParquetWriter(
-                file, schema, compression="none", use_dictionary=encoded, write_statistics=False
-            ) as writer:
-                for table in tables:
-                    writer.write_table(table.replace_schema_metadata(schema.metadata))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def _done_before(path: Path) -> dict[str, Any] | None:
-    """The facts of a step that was done before a crash; None when it has to be done."""
-    try:
-        metadata = pq.read_schema(path).metadata
-    except (FileNotFoundError, pa.ArrowInvalid):
-        return None  # not there, or not readable: the step is simply done again
-    facts: dict[str, Any] = json.loads(metadata[_FACTS])
-    return facts
+    return table.append_column(VOTES, pa.array(np.full(len(rejects), votes))).cast(STEP_REJECTS)

@@ -16,6 +16,7 @@ from nearcast.batches import SubscriptionBatch
 from nearcast.model import Space
 from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.frames import chunks, fields, message_columns, subscription_columns
+from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE, UNSUBSCRIBE
 from nearcast.pipeline.packing import pack_messages
 from nearcast.pipeline.partitioning import Partitioning, hash_ids
 from nearcast.pipeline.routing import packed
@@ -28,8 +29,6 @@ from nearcast.pipeline.rows import (
     read_messages,
     read_subscriptions,
 )
-
-SUBSCRIBE, UNSUBSCRIBE, MESSAGE = "subscribe", "unsubscribe", "message"
 
 CHANGES, MESSAGES, REJECTS = 0, 1, 2
 """What a packed batch holds."""
@@ -125,7 +124,8 @@ def route(
                 yield from _withdrawals(part, partitioning, space, rejects)
     refused = pa.concat_tables(rejects) if rejects else None
     if refused is not None and len(refused):
-        yield packed(number % partitioning.shards, REJECTS, _ipc(refused))
+        # Always to the same shard, or a replay with other tasks might lose or repeat them.
+        yield packed(0, REJECTS, _ipc(refused))
 
 
 def _with_positions(table: pa.Table, first: int, is_ordered: bool) -> pa.Table:

@@ -20,6 +20,7 @@ from pyspark.sql.types import LongType
 
 from nearcast.boolean import APTree
 from nearcast.pipeline.compaction import Compactor
+from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
 from nearcast.pipeline.progress import Progress, Summary, lag_of, progress_of
 from nearcast.pipeline.routing import PACKED_IN_SPARK
@@ -27,7 +28,7 @@ from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.pipeline.snapshot import MakeIndex
 from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
 from nearcast.pipeline.step import run_step
-from nearcast.pipeline.stream_routing import MESSAGE, ordered_rows, route, two_streams
+from nearcast.pipeline.stream_routing import ordered_rows, route, two_streams
 
 REMEMBERED = 1000
 """So many batches `RunningStream.recent` tells of."""
@@ -95,11 +96,7 @@ def stream(
         )
     folder = Path(checkpoint).absolute()
     saved = folder / "nearcast"
-    if (folder / "spark").exists() and not (saved / "state.json").exists():
-        raise BadCheckpoint(
-            f"{folder} has Spark's checkpoint but not {saved}, which has the subscriptions; the "
-            "two belong together: restore both, or start a new checkpoint"
-        )
+    _check_halves(folder / "spark", saved)
     way = partitioning or _saved_partitioning(saved)
     way = way or Hash(spark.sparkContext.defaultParallelism)
     facts = {
@@ -107,6 +104,7 @@ def stream(
         "space": example.space.name,
         "partitioning": way.name,
         "shards": way.shards,
+        "routes": way.fingerprint(),
         "subscription_ids": _id_type(rows, "subscription"),
         "message_ids": _id_type(rows, "message"),
         "ordered": messages is None,
@@ -149,11 +147,15 @@ class RunningStream:
 
     def await_termination(self, timeout: int | None = None) -> bool:
         """Wait, at most so many seconds, until it stops or fails, which raises; False: it runs."""
-        ended = self.query.awaitTermination(timeout)
+        try:
+            ended = self.query.awaitTermination(timeout)
+        finally:
+            if not self.query.isActive:
+                self._work.stop()
         return True if ended is None else ended
 
     def stop(self) -> None:
-        """Stop after the current batch."""
+        """Stop now; a batch that is not done is done when the stream is started again."""
         self.query.stop()
         self._work.stop()
 
@@ -206,11 +208,13 @@ class StreamWork:
             self._state.check_batch(batch)
             self._is_checked = True
         self._state.sync_plan(batch)
+        # In this query's own session: a plan of two stages is not worth a second look.
+        frame.sparkSession.conf.set("spark.sql.adaptive.enabled", "false")
         self._take_over_snapshot()
         self._start_snapshot(batch)
         # Spark starts a batch when the one before is committed: nobody needs its output again.
         for shard in self._files:
-            self._state.remove_outputs(shard, batch)
+            self._state.remove_outputs(shard, batch - 1)
         # What a crashed attempt at this batch left behind does not count.
         self._files = files = {shard: old.before(batch) for shard, old in self._files.items()}
         counts = Observation()
@@ -327,11 +331,22 @@ class StreamWork:
             self._steps += progress.hot + progress.caught_up + progress.restored
 
 
+def _check_halves(spark: Path, saved: Path) -> None:
+    """Refuse a checkpoint of which a half is missing."""
+    begun = (saved / "state.json").exists()
+    if (spark.exists() and not begun) or (not spark.exists() and any(saved.glob("shard-*/*"))):
+        raise BadCheckpoint(
+            f"{spark.parent} has only one of Spark's checkpoint, {spark.name}, and the "
+            f"subscriptions, {saved.name}; the two belong together: restore both, or start a new "
+            "checkpoint"
+        )
+
+
 def _saved_partitioning(saved: Path) -> Partitioning | None:
     if not (saved / "state.json").exists():
         return None
     try:
-        return StateFolder(saved, "").partitioning()
+        return StateFolder(saved, "", "").partitioning()
     except (OSError, ValueError) as error:
         raise BadCheckpoint(f"the checkpoint in {saved} cannot be read: {error}") from None
 

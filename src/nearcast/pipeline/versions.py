@@ -89,6 +89,13 @@ class Versions:
         is_new = np.arange(len(code)) < len(new)
         order = np.lexsort((position, code))
         code, position, is_new = code[order], position[order], is_new[order]
+        tied = (code[1:] == code[:-1]) & (position[1:] == position[:-1])
+        if tied.any():
+            row = int(np.flatnonzero(tied)[0])
+            raise ValueError(
+                f"two changes of id {distinct[code[row]].as_py()!r} have the offset "
+                f"{position[row]}; nobody knows which is later: offsets must differ"
+            )
         first = np.ones(len(code), bool)
         first[1:] = code[1:] != code[:-1]
         last = np.roll(first, -1)

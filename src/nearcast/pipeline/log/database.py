@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from nearcast.storage import BadFile
+from nearcast.storage import BadFile, sync_folder
 
 VERSION = "1"
 SECONDS_TO_WAIT = 60.0
@@ -112,7 +112,7 @@ class Database:
                     connection.execute(statement)
                 connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
                 connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
 
     @contextmanager
     def _among_processes(self) -> Iterator[None]:
@@ -173,12 +173,4 @@ def _make_folder(folder: Path) -> None:
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        _sync_folder(folder.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        sync_folder(folder.parent)

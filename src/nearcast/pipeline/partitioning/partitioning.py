@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from nearcast import storage
@@ -50,6 +52,14 @@ class Partitioning(ABC):
         """The partitioning that `save` wrote; `load_partitioning` finds the class by itself."""
         meta, arrays = storage.read_arrays(path, cls.__name__)
         return cls._of_arrays(int(meta["shards"]), arrays)
+
+    def fingerprint(self) -> str:
+        """The same for two partitionings exactly when they route alike."""
+        digest = xxhash.xxh3_128(f"{type(self).__name__} {self.shards}".encode())
+        for name, array in sorted(self._arrays().items()):
+            digest.update(f"{name} {array.dtype} {array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     @abstractmethod
     def _arrays(self) -> dict[str, NDArray[Any]]:
