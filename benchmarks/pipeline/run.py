@@ -30,7 +30,7 @@ from nearcast.pipeline import plan, spark_session
 NAME = "pipeline"
 PASSES = 3
 MACHINE_ROWS = 1_000_000
-JOIN_SIZES = (5_000, 10_000, 20_000, 50_000)
+JOIN_SIZES = (5_000, 10_000, 20_000, 50_000, 100_000)
 PARTITIONINGS = ("auto", "hash", "location", "keyword")
 
 Keep = Callable[[list[Record]], None]
@@ -47,7 +47,7 @@ class Sizes:
     phases: tuple[Phase, ...] = (
         Phase(messages=1_000, changes=400, batches=100),
         Phase(messages=10_000, changes=600, batches=30),
-        Phase(messages=100_000, changes=2_000, batches=20),
+        Phase(messages=200_000, changes=5_000, batches=10),
     )
 
     @classmethod

@@ -10,6 +10,7 @@ after a while, because it keeps the files of an old snapshot on the disk.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -68,6 +69,13 @@ def hot_copy(
     # Positions order the rows of one batch only: a source may begin anew in each.
     live.begin_batch()
     return live, freshness
+
+
+def forget_superseded(state: StateFolder, files: Mapping[int, ShardFiles]) -> None:
+    """Let go of copies over snapshots that have been replaced: each would keep its memory alive."""
+    for (run, shard), copy in list(_copies.items()):
+        if run == state.run and copy.snapshot != files[shard].snapshot:
+            del _copies[run, shard]
 
 
 def keep(state: StateFolder, live: LiveShard, snapshot: Path | None) -> None:
