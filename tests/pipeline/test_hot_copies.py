@@ -1,6 +1,7 @@
 """A worker's copies of shards: used when they are right, never when they might not be."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_a_copy_that_failed_in_the_middle_is_not_used_again(stream, monkeypatch)
         patch.setattr(LiveShard, "apply", half)
         with pytest.raises(MemoryError):
             process(stream, 1, [Subscription("b", "tea"), ("unsubscribe", "a")])
-    assert (stream.state.run, 0) not in hot_copies._copies
+    assert (stream.state.key, stream.state.run, 0) not in hot_copies._copies
     assert process(stream, 1, [Subscription("b", "tea"), *TEA]) == (RESTORED, ["a", "b"])
 
 
@@ -88,7 +89,7 @@ def test_a_copy_that_nobody_uses_is_forgotten(stream, tmp_path, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + hot_copies.UNUSED_SECONDS + 1)
     assert process(other, 0, TEA) == (RESTORED, [])
-    assert {key for key, _ in hot_copies._copies} == {other.state.run}
+    assert {run for _, run, _ in hot_copies._copies} == {other.state.run}
     assert process(other, 1, TEA) == (HOT, [])
 
 
@@ -103,3 +104,15 @@ def test_changes_of_an_earlier_batch_lie_in_the_past_whatever_their_offsets(stre
         lose_hot_copies()
     output = stream.process(2, log_table(TEA, 0))
     assert pairs_of(output.notifications()) == [("b", "m")]
+
+
+def test_copies_of_replaced_snapshots_and_of_earlier_starts_are_let_go(stream):
+    process(stream, 0, [Subscription("a", "tea")])
+    stream.snapshot(0)
+    hot_copies.forget_superseded(stream.state, stream.files)
+    assert not hot_copies._copies
+    process(stream, 1, TEA)
+    hot_copies.forget_superseded(stream.state, stream.files)
+    assert len(hot_copies._copies) == 1
+    hot_copies.forget_superseded(replace(stream.state, run="a later one"), stream.files)
+    assert not hot_copies._copies

@@ -41,7 +41,7 @@ class _Copy:
     used: float
 
 
-_copies: dict[tuple[str, int], _Copy] = {}
+_copies: dict[tuple[str, str, int], _Copy] = {}  # by key and run of the state, and shard
 
 
 def hot_copy(
@@ -54,7 +54,7 @@ def hot_copy(
 ) -> tuple[LiveShard, str]:
     """The shard as it was before `batch`."""
     _forget_unused()
-    copy = _copies.pop((state.run, shard), None)
+    copy = _copies.pop((state.key, state.run, shard), None)
     # One that has changes of this batch is of an attempt that failed: what it did is not known.
     if copy and copy.snapshot == files.snapshot and copy.live.applied < batch:
         live, freshness = copy.live, Freshness.HOT
@@ -72,15 +72,19 @@ def hot_copy(
 
 
 def forget_superseded(state: StateFolder, files: Mapping[int, ShardFiles]) -> None:
-    """Let go of copies over snapshots that have been replaced: each would keep its memory alive."""
-    for (run, shard), copy in list(_copies.items()):
-        if run == state.run and copy.snapshot != files[shard].snapshot:
-            del _copies[run, shard]
+    """Let go of copies over snapshots that have been replaced, and of those of an earlier start.
+
+    Each would keep the memory of its snapshot alive.
+    """
+    for (key, run, shard), copy in list(_copies.items()):
+        is_current = run == state.run and copy.snapshot == files[shard].snapshot
+        if key == state.key and not is_current:
+            del _copies[key, run, shard]
 
 
 def keep(state: StateFolder, live: LiveShard, snapshot: Path | None) -> None:
     """Have the copy ready for the next batch."""
-    _copies[state.run, live.number] = _Copy(snapshot, live, time.monotonic())
+    _copies[state.key, state.run, live.number] = _Copy(snapshot, live, time.monotonic())
 
 
 def _restored(
