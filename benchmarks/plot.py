@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Canvas
 
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.figure import Figure, Panel
+from benchmarks.pipeline.figure import FIGURE as PIPELINE
 
 Rows = list[dict[str, Any]]
 
@@ -117,7 +118,8 @@ def _sizes(rows: Rows) -> str:
     messages = max(row["messages"] for row in rows)
     data = ", ".join(_distinct(row["data"] for row in rows))
     cpu = _distinct(row["cpu"] for row in rows)[0]
-    return f"{subscriptions} subscriptions, {messages:,} messages, one thread; {data}; {cpu}"
+    threads = "two cores" if rows[0]["name"] == PIPELINE.name else "one thread"
+    return f"{subscriptions} subscriptions, {messages:,} messages, {threads}; {data}; {cpu}"
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

@@ -204,7 +204,7 @@ def _batch_record(
         details={"seconds": median(timed.seconds), **details},
         series=series,
         group=group,
-        x=len(workload.subscriptions) if group == "growth" else series,
+        x=len(workload.subscriptions) if group == "growth" else "files to pairs",
     )
 
 
