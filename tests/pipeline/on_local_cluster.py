@@ -34,7 +34,7 @@ def main(folder):
         "local-cluster[2,1,1024]",
         settings={"spark.local.dir": str(folder / "local"), "spark.driver.memory": "1g"},
     )
-    events = list(random_history(31, 440))
+    events = list(random_history(31, 360))
     try:
         found = {
             "batch equals oracle": batch_equals_oracle(spark, events),

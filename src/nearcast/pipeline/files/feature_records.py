@@ -11,6 +11,7 @@ from nearcast.pipeline.files.records import Numbered, Record, RowProblem
 
 _CHUNK = 1 << 20
 _SPACE = " \t\n\r"
+_AFTER_NUMBER = _SPACE + ",]}"
 
 
 def feature_records(file: DataFile, side: str) -> Iterator[Numbered]:
@@ -81,8 +82,12 @@ class _Document:
         while True:
             try:
                 value, end = self._decode(self._buffer, self._at)
-                # A number that ends with the buffer may go on behind it.
-                if end < len(self._buffer) or not self._read(wanted):
+                # A number may go on behind the buffer, which may end within it: after "1." or "1e".
+                following = self._buffer[end : end + 1]
+                is_whole = following and (
+                    not isinstance(value, int | float) or following in _AFTER_NUMBER
+                )
+                if is_whole or not self._read(wanted):
                     self._at = end
                     return value
             except json.JSONDecodeError as error:
