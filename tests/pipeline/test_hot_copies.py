@@ -44,11 +44,24 @@ def test_a_copy_that_missed_a_batch_catches_up(stream):
     assert process(stream, 3, TEA) == (HOT, ["a", "b"])
 
 
-def test_a_copy_of_an_old_snapshot_is_not_used(stream):
+def test_a_copy_over_an_old_snapshot_answers_once_more_and_moves_on(stream):
     process(stream, 0, [Subscription("a", "tea")])
     stream.snapshot(0)
-    assert process(stream, 1, TEA) == (RESTORED, ["a"])
-    assert process(stream, 2, TEA) == (HOT, ["a"])
+    assert process(stream, 1, [Subscription("b", "tea"), *TEA]) == (HOT, ["a", "b"])
+    [copy] = copies(stream)
+    assert copy.live.snapshot.folder == stream.files[0].snapshot
+    assert process(stream, 2, TEA) == (CAUGHT_UP, ["a", "b"])
+    assert process(stream, 3, TEA) == (HOT, ["a", "b"])
+
+
+def test_a_copy_behind_the_newest_snapshot_is_not_used(stream):
+    process(stream, 0, [Subscription("a", "tea")])
+    kept = dict(hot_copies._copies)
+    lose_hot_copies()
+    process(stream, 1, [Subscription("b", "tea")])  # in another worker
+    stream.snapshot(0)
+    hot_copies._copies.update(kept)
+    assert process(stream, 2, TEA) == (RESTORED, ["a", "b"])
 
 
 def test_a_copy_from_the_future_is_not_used(stream):
@@ -106,17 +119,24 @@ def test_changes_of_an_earlier_batch_lie_in_the_past_whatever_their_offsets(stre
     assert pairs_of(output.notifications()) == [("b", "m")]
 
 
-def kept(stream):
-    return [key for key in hot_copies._copies if key[0] == stream.state.key]
+def copies(stream):
+    return [copy for key, copy in hot_copies._copies.items() if key[0] == stream.state.key]
 
 
-def test_copies_of_replaced_snapshots_and_of_earlier_starts_are_let_go(stream):
+def test_copies_of_earlier_starts_are_let_go(stream):
     process(stream, 0, [Subscription("a", "tea")])
-    stream.snapshot(0)
-    hot_copies.forget_superseded(stream.state, stream.files)
-    assert not kept(stream)
     process(stream, 1, TEA)
-    hot_copies.forget_superseded(stream.state, stream.files)
-    assert len(kept(stream)) == 1
-    hot_copies.forget_superseded(replace(stream.state, run="a later one"), stream.files)
-    assert not kept(stream)
+    assert len(copies(stream)) == 1
+    stream.state = replace(stream.state, run="a later one")
+    process(stream, 2, TEA)
+    assert [run for key, run, _ in hot_copies._copies if key == stream.state.key] == ["a later one"]
+
+
+def test_a_worker_moves_on_with_all_its_shards(tmp_path):
+    stream = InProcessStream(tmp_path / "two", Hash(2))
+    stream.process(0, log_table([Subscription(f"s{n}", "tea") for n in range(20)], 0))
+    for shard in 0, 1:
+        stream.snapshot(shard)
+    stream.step(1, 0, stream.packed(log_table(TEA, 10))[0])
+    folders = {copy.live.snapshot.folder for copy in copies(stream)}
+    assert folders == {stream.files[0].snapshot, stream.files[1].snapshot}

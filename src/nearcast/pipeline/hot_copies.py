@@ -1,10 +1,12 @@
 """The shards that this worker process has open, so that the next batch finds them ready.
 
-Only a cache: a copy is used when it is of the right snapshot and not ahead, and it is not in the
-cache while it is worked on, so that a crash in the middle leaves no half-changed copy. What a copy
-has of its own is small; the snapshot under it is mapped, and all workers of a host share it. A copy
-that nobody asks for, of a shard that other workers have or of a stream that ended, is forgotten
-after a while, because it keeps the files of an old snapshot on the disk.
+Only a cache: a copy is used when it is not behind the newest snapshot and not ahead of the batch,
+and it is not in the cache while it is worked on, so that a crash in the middle leaves no
+half-changed copy. What a copy has of its own is small; the snapshot under it is mapped, and all
+workers of a host share it. When there is a newer snapshot, the batch is answered from the copy over
+the old one, and only then the worker moves on. A copy that nobody asks for, of a shard that other
+workers have or of a stream that ended, is forgotten after a while, because it keeps the files of an
+old snapshot on the disk.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.live_shard import LiveShard
@@ -36,7 +37,6 @@ UNUSED_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    snapshot: Path | None
     live: LiveShard
     used: float
 
@@ -56,7 +56,8 @@ def hot_copy(
     _forget_unused()
     copy = _copies.pop((state.key, state.run, shard), None)
     # One that has changes of this batch is of an attempt that failed: what it did is not known.
-    if copy and copy.snapshot == files.snapshot and copy.live.applied < batch:
+    # Of changes that are in the snapshot there may be no files any more.
+    if copy and files.snapshot_batch <= copy.live.applied < batch:
         live, freshness = copy.live, Freshness.HOT
     else:
         live = _restored(shard, files, partitioning, make_index)
@@ -71,20 +72,30 @@ def hot_copy(
     return live, freshness
 
 
-def forget_superseded(state: StateFolder, files: Mapping[int, ShardFiles]) -> None:
-    """Let go of copies over snapshots that have been replaced, and of those of an earlier start.
+def keep(state: StateFolder, live: LiveShard) -> None:
+    """Have the copy ready for the next batch."""
+    _copies[state.key, state.run, live.number] = _Copy(live, time.monotonic())
+
+
+def move_on(
+    state: StateFolder,
+    files: Mapping[int, ShardFiles],
+    partitioning: Partitioning,
+    make_index: MakeIndex,
+) -> None:
+    """Let go of replaced snapshots, for the newest ones, and of the copies of an earlier start.
 
     Each would keep the memory of its snapshot alive.
     """
     for (key, run, shard), copy in list(_copies.items()):
-        is_current = run == state.run and copy.snapshot == files[shard].snapshot
-        if key == state.key and not is_current:
+        if key != state.key:
+            continue
+        if run != state.run:
             del _copies[key, run, shard]
-
-
-def keep(state: StateFolder, live: LiveShard, snapshot: Path | None) -> None:
-    """Have the copy ready for the next batch."""
-    _copies[state.key, state.run, live.number] = _Copy(snapshot, live, time.monotonic())
+        elif copy.live.snapshot.folder != files[shard].snapshot:
+            del _copies[key, run, shard]
+            live = _restored(shard, files[shard], partitioning, make_index)
+            _copies[key, run, shard] = _Copy(live, copy.used)
 
 
 def _restored(

@@ -47,7 +47,7 @@ class LiveShard:
         self.number = number
         self.applied = applied
         self.unknown: Withdrawals | None = None
-        self._snapshot = snapshot
+        self.snapshot = snapshot
         self._partitioning = partitioning
         self._versions = Versions(snapshot.ids)
         self._recent: BooleanIndex = make_index()  # its ids are entries
@@ -88,12 +88,12 @@ class LiveShard:
         return [pairs for pairs in found if len(pairs)]
 
     def _match_snapshot(self, messages: Rows[MessageBatch]) -> Pairs:
-        slot, message = _pairs(self._snapshot.index, messages)
+        slot, message = _pairs(self.snapshot.index, messages)
         if self._versions.gone:
             lives = self._versions.gone_at[slot] > messages.position[message]
             slot, message = slot[lives], message[lives]
-        slot, message = self._own(slot, message, self._snapshot.masks, messages)
-        return Pairs(self._snapshot.ids.ids_of(slot), message)
+        slot, message = self._own(slot, message, self.snapshot.masks, messages)
+        return Pairs(self.snapshot.ids.ids_of(slot), message)
 
     def _match_recent(self, messages: Rows[MessageBatch]) -> Pairs:
         entry, message = _pairs(self._recent, messages)

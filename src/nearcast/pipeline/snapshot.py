@@ -34,14 +34,22 @@ class Snapshot:
     - `ids`: from people's ids to slots and back
     - `masks`: uint64[slots, w], the shards that have a copy of each subscription; None where the
       partitioning keeps one copy only
+    - `folder`: where it was read from
 
     It is never changed, so that all processes of a host share the memory of its files.
     """
 
-    def __init__(self, index: BooleanIndex, ids: IdTable, masks: NDArray[np.uint64] | None) -> None:
+    def __init__(
+        self,
+        index: BooleanIndex,
+        ids: IdTable,
+        masks: NDArray[np.uint64] | None,
+        folder: Path | None = None,
+    ) -> None:
         self.index = index
         self.ids = ids
         self.masks = masks
+        self.folder = folder
 
     @classmethod
     def empty(cls, make_index: MakeIndex, partitioning: Partitioning) -> Snapshot:
@@ -56,7 +64,8 @@ class Snapshot:
         """Map what `save` wrote; `BadFile` when it is damaged.  O(size) for the checksums alone."""
         _, arrays = read_arrays(folder / _IDS, _KIND)
         ids = IdTable.from_arrays(part(arrays, "ids/"))
-        return cls(type(make_index()).load(folder / _INDEX), ids, arrays.get("masks"))
+        index = type(make_index()).load(folder / _INDEX)
+        return cls(index, ids, arrays.get("masks"), folder)
 
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""

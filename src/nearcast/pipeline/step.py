@@ -18,7 +18,7 @@ import pyarrow as pa
 from nearcast.batches import MessageBatch
 from nearcast.pipeline.changes import Changes, Withdrawals
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
-from nearcast.pipeline.hot_copies import Freshness, forget_superseded, hot_copy, keep
+from nearcast.pipeline.hot_copies import Freshness, hot_copy, keep, move_on
 from nearcast.pipeline.live_shard import LiveShard, Pairs
 from nearcast.pipeline.packing import unpack_messages
 from nearcast.pipeline.partitioning import Partitioning, hash_ids
@@ -72,9 +72,9 @@ def run_step(
     # What was done before a crash is not done again.
     facts = read_facts(state.notifications(shard, batch))
     if facts is None:
-        forget_superseded(state, files)
         step = Step(state, batch, shard, partitioning, make_index)
         facts = step.run(parts, files[shard])
+        move_on(state, files, partitioning, make_index)
     yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts)]})
 
 
@@ -119,7 +119,7 @@ class Step:
         unknown = live.unknown if live.applied == self._batch else None
         self._write_rejects(parts, unknown)
         facts.notifications, facts.waiting = sum(map(len, notifications)), live.changes
-        keep(self._state, live, files.snapshot)
+        keep(self._state, live)
         write_parquet(
             self._state.notifications(self._shard, self._batch), notifications, asdict(facts)
         )
