@@ -1,4 +1,4 @@
-"""One Hypothesis profile and one Spark session for the whole suite."""
+"""For the whole suite: one Hypothesis profile, one Spark session, two processes."""
 
 import pytest
 from hypothesis import settings
@@ -8,6 +8,20 @@ from hypothesis import settings
 settings.register_profile("same", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile("same")
+
+
+# These start Spark in the process of the test, though not by the fixture.
+STARTS_SPARK = ("README.md", "tests/test_examples.py", "tests/benchmarks/test_pipeline.py")
+
+
+def pytest_collection_modifyitems(items):
+    """Two processes run the tests: all that use Spark go to one, which has the only session."""
+    for item in items:
+        path = item.path.relative_to(item.config.rootpath).as_posix()
+        if "spark" in getattr(item, "fixturenames", ()) or path in STARTS_SPARK:
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        elif path == "tests/pipeline/test_local_cluster.py":
+            item.add_marker(pytest.mark.xdist_group("cluster"))  # it shares a fixture
 
 
 @pytest.fixture(scope="session")

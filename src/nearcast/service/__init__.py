@@ -1,0 +1,1 @@
+"""The service: publish and subscribe over HTTP, durable delivery, and a live map."""

@@ -1,0 +1,1 @@
+"""The pipeline in a process of its own, watched and started again by the service."""

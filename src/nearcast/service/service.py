@@ -1,0 +1,93 @@
+"""`Service`: the parts of a running service, and when they start and stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+
+from nearcast.pipeline.log import Log
+from nearcast.service.data_folder import DataFolder
+from nearcast.service.matching.process import MatchingSettings
+from nearcast.service.matching.supervisor import Supervisor
+from nearcast.service.settings import Settings
+from nearcast.service.stores.deliveries import Deliveries
+from nearcast.service.stores.messages import Messages
+from nearcast.service.stores.outbox import Outbox
+from nearcast.service.stores.registry import open_registry
+from nearcast.service.stores.subscriptions import Subscriptions
+from nearcast.service.stores.tokens import Tokens
+
+SECONDS_BETWEEN_EXPIRIES = 1.0
+SECONDS_BETWEEN_CLEANINGS = 30.0
+
+logger = logging.getLogger(__name__)
+
+
+class Service:
+    """Everything below the web: stores, and the pipeline in its process.
+
+    `on_events` is called, in some thread, when the outbox has news.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.folder = DataFolder.open(settings.data)
+        self._lock = self.folder.claim("service")
+        self.log = Log(self.folder.log)
+        self._registry = open_registry(self.folder)
+        self.tokens = Tokens(self._registry)
+        self.subscriptions = Subscriptions(self._registry, self.log)
+        self.messages = Messages(self.folder, self.log)
+        self.messages.catch_up()
+        self.outbox = Outbox(self.folder)
+        self.deliveries = Deliveries(self.folder)
+        self.started = time.time()
+        self.on_events = lambda: None
+        self.pipeline = Supervisor(
+            MatchingSettings(
+                folder=str(self.folder.path),
+                master=settings.master,
+                rows_per_batch=settings.rows_per_batch,
+                keep_seconds=3600 * settings.keep_hours,
+                keep_events=settings.keep_events,
+            ),
+            on_commit=lambda: self.on_events(),
+        )
+        self._stopping = threading.Event()
+        self._keeper = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
+
+    def start(self) -> None:
+        """Start the pipeline and what is done now and then; returns at once."""
+        self.pipeline.start()
+        self._keeper.start()
+
+    def stop(self) -> None:
+        """Stop in good order; everything acknowledged is on the disk before, during and after."""
+        self._stopping.set()
+        if self._keeper.ident is not None:
+            self._keeper.join()
+        if self.pipeline.status.starts:
+            self.pipeline.stop()
+        for part in (self.outbox, self.deliveries, self.messages, self._registry, self.log):
+            part.close()
+        os.close(self._lock)
+
+    def _keep_tidy(self) -> None:
+        cleaned = time.monotonic()
+        while not self._stopping.wait(SECONDS_BETWEEN_EXPIRIES):
+            try:
+                self.subscriptions.expire(time.time())
+                if time.monotonic() - cleaned > SECONDS_BETWEEN_CLEANINGS:
+                    cleaned = time.monotonic()
+                    self._clean()
+            except OSError as error:  # a full disk, say: it is tried again
+                logger.error("tidying failed: %s", error)
+
+    def _clean(self) -> None:
+        oldest = time.time() - 3600 * self.settings.keep_hours
+        self.deliveries.forget_dead_letters(oldest)
+        processed = self.pipeline.status.progress.get("offset")
+        if processed is not None:
+            self.messages.forget(oldest, self.settings.keep_messages, processed)

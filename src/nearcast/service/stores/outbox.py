@@ -1,0 +1,137 @@
+"""`Outbox`: who is to get what, numbered in one order; the pipeline writes, the service reads.
+
+A number is given once and for good, so that it is the id of the event for those who get it, and a
+subscriber's events are in order. Old events are dropped, and what was dropped is remembered by
+subscriber, so that who comes too late is told.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from nearcast.pipeline.log.database import Database
+from nearcast.service.data_folder import DataFolder
+
+_TABLES = (
+    """CREATE TABLE events
+       (sequence INTEGER PRIMARY KEY, subscriber TEXT NOT NULL, subscription TEXT NOT NULL,
+        offset INTEGER NOT NULL, written REAL NOT NULL)""",
+    "CREATE INDEX by_subscriber ON events (subscriber, sequence)",
+    "CREATE TABLE dropped (subscriber TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",
+    """CREATE TABLE matched
+       (subscriber TEXT, subscription TEXT, count INTEGER NOT NULL,
+        PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
+    "CREATE TABLE rejects (number INTEGER PRIMARY KEY, side TEXT, id TEXT, reason TEXT, row TEXT)",
+    "CREATE TABLE position (stream TEXT, batch INTEGER, sequence INTEGER)",
+    "INSERT INTO position VALUES (NULL, -1, 0)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One subscription of a subscriber wants one message.
+
+    - `sequence`: its number, the id of the event
+    - `offset`: of the message in the log
+    - `written`: when, by the clock of the machine
+    """
+
+    sequence: int
+    subscriber: str
+    subscription: str
+    offset: int
+    written: float
+
+
+_EVENT = "sequence, subscriber, subscription, offset, written"
+
+
+class Outbox:
+    """What readers see.  Any thread, beside the pipeline that writes."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._database = open_outbox(folder)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def events(self, subscriber: str, after: int, limit: int) -> list[Event]:
+        """Those of a subscriber with a number beyond `after`, in order.  O(log n + limit)."""
+        query = (
+            f"SELECT {_EVENT} FROM events WHERE subscriber = ? AND sequence > ?"
+            " ORDER BY sequence LIMIT ?"
+        )
+        return self._events(query, (subscriber, after, limit))
+
+    def all_events(self, after: int, limit: int) -> list[Event]:
+        """Those of everybody."""
+        query = f"SELECT {_EVENT} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"
+        return self._events(query, (after, limit))
+
+    def subscribers_since(self, after: int) -> tuple[int, set[str]]:
+        """The newest number, and who has events beyond `after`."""
+        with self._database.reading() as connection:
+            query = "SELECT DISTINCT subscriber FROM events WHERE sequence > ?"
+            found = {row[0] for row in connection.execute(query, (after,))}
+            return _last_sequence(connection), found
+
+    def last_sequence(self) -> int:
+        """The newest number, 0 before the first."""
+        with self._database.reading() as connection:
+            return _last_sequence(connection)
+
+    def gap(self, subscriber: str, after: int) -> int | None:
+        """The number up to which events beyond `after` are lost for this subscriber; None: none."""
+        query = "SELECT sequence FROM dropped WHERE subscriber = ? AND sequence > ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (subscriber, after)).fetchone()
+        return None if row is None else row[0]
+
+    def matched(self, subscriber: str, subscription: str) -> int:
+        """How many messages a subscription has matched in all."""
+        query = "SELECT count FROM matched WHERE subscriber = ? AND subscription = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (subscriber, subscription)).fetchone()
+        return 0 if row is None else row[0]
+
+    def oldest_after(self, subscriber: str, subscription: str, after: int) -> Event | None:
+        """The first event of one subscription beyond `after`."""
+        query = (
+            f"SELECT {_EVENT} FROM events WHERE subscriber = ? AND sequence > ? AND"
+            " subscription = ? ORDER BY sequence LIMIT 1"
+        )
+        found = self._events(query, (subscriber, after, subscription))
+        return found[0] if found else None
+
+    def counts_between(self, subscriber: str, after: int, last: int) -> dict[str, int]:
+        """How many events each subscription has with numbers beyond `after`, up to `last`."""
+        query = (
+            "SELECT subscription, count(*) FROM events"
+            " WHERE subscriber = ? AND sequence > ? AND sequence <= ? GROUP BY subscription"
+        )
+        with self._database.reading() as connection:
+            return dict(connection.execute(query, (subscriber, after, last)).fetchall())
+
+    def rejects(self, after: int, limit: int) -> list[dict[str, object]]:
+        """Rows that the pipeline refused, with their reasons, in order."""
+        names = ("number", "side", "id", "reason", "row")
+        query = f"SELECT {', '.join(names)} FROM rejects WHERE number > ? ORDER BY number LIMIT ?"
+        with self._database.reading() as connection:
+            rows = connection.execute(query, (after, limit)).fetchall()
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _events(self, query: str, values: tuple[object, ...]) -> list[Event]:
+        with self._database.reading() as connection:
+            return [Event(*row) for row in connection.execute(query, values)]
+
+
+def open_outbox(folder: DataFolder) -> Database:
+    """Its database, made when it is missing."""
+    return Database(folder.outbox, "outbox", _TABLES, {})
+
+
+def _last_sequence(connection: sqlite3.Connection) -> int:
+    last: int = connection.execute("SELECT sequence FROM position").fetchone()[0]
+    return last
