@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from nearcast.pipeline.log import Log
 from nearcast.service.data_folder import DataFolder
@@ -44,7 +45,7 @@ class Service:
         self.outbox = Outbox(self.folder)
         self.deliveries = Deliveries(self.folder)
         self.started = time.time()
-        self.on_events = lambda: None
+        self.on_events: Callable[[], None] = lambda: None
         self.pipeline = Supervisor(
             MatchingSettings(
                 folder=str(self.folder.path),

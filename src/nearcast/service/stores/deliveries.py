@@ -47,7 +47,7 @@ class DeadLetter:
     """An event that a webhook did not take.
 
     - `body`: the JSON of the event
-    - `wanted`: it is to be delivered again
+    - `wanted`: 1 when it is to be delivered again
     """
 
     subscriber: str
@@ -58,7 +58,7 @@ class DeadLetter:
     reason: str
     attempts: int
     parked: float
-    wanted: bool
+    wanted: int = 0
 
 
 _DEAD_LETTER = "subscriber, webhook, sequence, subscription, body, reason, attempts, parked, wanted"
@@ -175,7 +175,7 @@ class Deliveries:
                         letter.reason,
                         letter.attempts,
                         letter.parked,
-                        int(letter.wanted),
+                        letter.wanted,
                     ),
                 )
                 if _move(connection, letter.subscriber, letter.webhook, letter.sequence):
@@ -200,7 +200,7 @@ class Deliveries:
             query += " AND wanted = 1"
         with self._database.reading() as connection:
             rows = connection.execute(f"{query} ORDER BY sequence LIMIT ?", (*values, limit))
-            return [DeadLetter(*row[:8], bool(row[8])) for row in rows]
+            return [DeadLetter(*row) for row in rows]
 
     def redeliver(self, subscriber: str, webhook: str, sequences: Sequence[int] | None) -> int:
         """Ask for dead letters again, for all if None.  How many?"""
@@ -251,7 +251,7 @@ def _add(
     connection: sqlite3.Connection, subscriber: str, column: str, numbers: Mapping[str, int]
 ) -> None:
     connection.executemany(
-        f"""INSERT INTO counts (subscriber, subscription, delivered, failed) VALUES (?, ?, 0, 0)
+        """INSERT INTO counts (subscriber, subscription, delivered, failed) VALUES (?, ?, 0, 0)
             ON CONFLICT DO NOTHING""",
         [(subscriber, subscription) for subscription in numbers],
     )

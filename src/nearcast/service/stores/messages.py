@@ -24,7 +24,8 @@ from nearcast.service.documents import message_document
 _TABLES = (
     # `received` is by the clock of this machine, `body` the JSON of the GeoJSON Feature.
     """CREATE TABLE messages
-       (offset INTEGER PRIMARY KEY, id TEXT NOT NULL, received REAL NOT NULL, body TEXT NOT NULL)""",
+       (offset INTEGER PRIMARY KEY, id TEXT NOT NULL, received REAL NOT NULL,
+        body TEXT NOT NULL)""",
     "CREATE UNIQUE INDEX message_ids ON messages (id)",
     "CREATE TABLE position (read_to INTEGER NOT NULL)",
     "INSERT INTO position VALUES (0)",

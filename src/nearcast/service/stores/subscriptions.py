@@ -109,7 +109,7 @@ class Subscriptions:
         found = self._select("owner = ? AND id = ?", (owner, id), 1)
         return found[0] if found else None
 
-    def list(self, owner: str, limit: int, after: str = "") -> list[Registered]:
+    def page(self, owner: str, limit: int, after: str = "") -> list[Registered]:
         """In the order of ids, those behind `after`."""
         return self._select("owner = ? AND id > ?", (owner, after), limit)
 

@@ -71,7 +71,7 @@ class Tokens:
             row = connection.execute(query, (_hash(secret),)).fetchone()
         return None if row is None else _token(row)
 
-    def list(self) -> list[Token]:
+    def all(self) -> list[Token]:
         """All of them, oldest first."""
         query = "SELECT id, name, roles, created FROM tokens ORDER BY created, id"
         with self._database.reading() as connection:
