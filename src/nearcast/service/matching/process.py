@@ -40,8 +40,10 @@ class MatchingSettings:
 def main(settings: MatchingSettings) -> None:
     """Run the pipeline until standard input ends; an error ends it with a line and code 1."""
     folder = DataFolder.open(settings.folder)
-    lock = _claim(folder)
     say(state="starting")
+    ended, is_running = threading.Event(), threading.Event()
+    threading.Thread(target=_wait_for_end, args=(ended, is_running), daemon=True).start()
+    lock = _claim(folder)
     # Here, because starting to import Spark takes a second.
     from nearcast.pipeline import read_log, spark_session, stream
     from nearcast.service.matching.outbox_sink import OutboxSink
@@ -57,8 +59,7 @@ def main(settings: MatchingSettings) -> None:
         ),
         checkpoint=folder.checkpoint,
     )
-    ended = threading.Event()
-    threading.Thread(target=_wait_for_end, args=(ended,), daemon=True).start()
+    is_running.set()
     say(state="running")
     try:
         while running.is_active and not ended.wait(SECONDS_BETWEEN_REPORTS):
@@ -105,9 +106,12 @@ def _claim(folder: DataFolder) -> int:
             time.sleep(0.1)
 
 
-def _wait_for_end(ended: threading.Event) -> None:
+def _wait_for_end(ended: threading.Event, is_running: threading.Event) -> None:
     sys.stdin.read()
     ended.set()
+    if not is_running.is_set():
+        # Spark is starting and cannot be asked to stop; its Java ends with this process.
+        os._exit(0)
 
 
 if __name__ == "__main__":

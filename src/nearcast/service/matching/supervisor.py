@@ -102,10 +102,12 @@ class Supervisor:
             start_new_session=True,
         )
         self._process = process
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._hear(line)
-        process.wait()
+        assert process.stdin is not None and process.stdout is not None
+        if self._stopping.is_set():  # just now: `stop` may not have seen the process
+            process.stdin.close()
+        with process:
+            for line in process.stdout:
+                self._hear(line)
 
     def _hear(self, line: str) -> None:
         try:

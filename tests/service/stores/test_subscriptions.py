@@ -1,0 +1,117 @@
+import pytest
+
+from nearcast.model import ANY, Box, Circle, Point, Polygon, Subscription
+from nearcast.pipeline.log import Log
+from nearcast.service.data_folder import DataFolder
+from nearcast.service.stores.registry import open_registry
+from nearcast.service.stores.subscriptions import Subscriptions
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return DataFolder.open(tmp_path / "data")
+
+
+@pytest.fixture
+def log(folder):
+    with Log(folder.log) as log:
+        yield log
+
+
+@pytest.fixture
+def registry(folder):
+    registry = open_registry(folder)
+    yield registry
+    registry.close()
+
+
+@pytest.fixture
+def subscriptions(registry, log):
+    return Subscriptions(registry, log)
+
+
+def tea(id="tea", region=None):
+    return Subscription(id, "tea", region)
+
+
+def logged(log):
+    rows = log.read(log.start, log.end)
+    return list(zip(rows["kind"].to_pylist(), rows["id"].to_pylist(), strict=True))
+
+
+def test_what_is_put_is_in_the_log_and_can_be_got(subscriptions, log):
+    assert subscriptions.put("ann", [(tea(), None), (tea("b"), 99.0)]) == [True, True]
+    assert subscriptions.put("bob", [(tea(), None)]) == [True]
+    assert logged(log) == [
+        ("subscribe", "ann/b"),
+        ("subscribe", "ann/tea"),
+        ("subscribe", "bob/tea"),
+    ]
+    found = subscriptions.get("ann", "b")
+    assert (found.owner, found.subscription, found.expires) == ("ann", tea("b"), 99.0)
+    assert subscriptions.get("bob", "b") is None
+    assert (subscriptions.count(), subscriptions.count("ann")) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        None,
+        Box(170.1, -10, -170.3, 10),
+        Circle(Point(0.1, 0.2), 33.3),
+        Polygon([[(0, 0), (4, 0.1), (0.3, 3)]]),
+    ],
+)
+def test_regions_come_back_bit_by_bit(subscriptions, region):
+    given = Subscription("s", "a AND (b OR NOT c d)", region)
+    subscriptions.put("ann", [(given, None)])
+    assert subscriptions.get("ann", "s").subscription == given
+    if region is not None:
+        anything = Subscription("s", ANY, region)
+        assert subscriptions.put("ann", [(anything, None)]) == [False]
+        assert subscriptions.get("ann", "s").subscription == anything
+
+
+def test_removed_ones_are_gone_at_once(subscriptions, log):
+    subscriptions.put("ann", [(tea(), None)])
+    assert subscriptions.remove("ann", ["tea", "other"]) == [True, False]
+    assert subscriptions.remove("bob", ["tea"]) == [False]
+    assert subscriptions.get("ann", "tea") is None
+    assert logged(log)[1:] == [("unsubscribe", "ann/tea")]
+    assert subscriptions.put("ann", [(tea(), None)]) == [True]
+
+
+def test_those_whose_time_is_up_are_withdrawn(subscriptions, log):
+    subscriptions.put("ann", [(tea("a"), 10.0), (tea("b"), 20.0), (tea("c"), None)])
+    assert subscriptions.expire(5.0) == 0
+    assert subscriptions.expire(10.0) == 1
+    assert logged(log)[3:] == [("unsubscribe", "ann/a")]
+    assert [each.id for each in subscriptions.page("ann", 10)] == ["b", "c"]
+
+
+def test_pages(subscriptions):
+    subscriptions.put("ann", [(tea(id), None) for id in "abcd"])
+    subscriptions.put("bob", [(tea(id), None) for id in "xy"])
+    assert [each.id for each in subscriptions.page("ann", 2)] == ["a", "b"]
+    assert [each.id for each in subscriptions.page("ann", 2, after="b")] == ["c", "d"]
+    assert [each.id for each in subscriptions.all(3, after=("ann", "c"))] == ["d", "x", "y"]
+
+
+def test_after_a_crash_between_registry_and_log_the_log_gets_it(registry, log, monkeypatch):
+    subscriptions = Subscriptions(registry, log)
+    subscriptions.put("ann", [(tea("old"), None)])
+
+    def crash(*_):
+        raise OSError("crash")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log, "append", crash)
+        with pytest.raises(OSError, match="crash"):
+            subscriptions.put("ann", [(tea("new"), None)])
+        with pytest.raises(OSError, match="crash"):
+            subscriptions.remove("ann", ["old"])
+    again = Subscriptions(registry, log)
+    assert logged(log)[1:] == [("subscribe", "ann/new"), ("unsubscribe", "ann/old")]
+    assert [each.id for each in again.page("ann", 10)] == ["new"]
+    again.log_again()
+    assert len(logged(log)) == 3
