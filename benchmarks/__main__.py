@@ -14,6 +14,7 @@ from benchmarks.oracle import WrongAnswerError
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.records import Record, write_records
 from benchmarks.run import Keep, run_points
+from benchmarks.service.figure import FIGURE as SERVICE
 from benchmarks.workloads import DATA
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -84,6 +85,8 @@ def _run(options: argparse.Namespace) -> int:
 
     if figure is PIPELINE:
         records = _run_pipeline(options, keep)
+    elif figure is SERVICE:
+        records = _run_service(options, keep)
     else:
         scale = _scale(options, is_room="/" not in figure.name)
         records = run_points(figure.name, _choose(list(figure.points(scale)), options), keep)
@@ -101,6 +104,15 @@ def _run_pipeline(options: argparse.Namespace, keep: Keep) -> list[Record]:
 
     sizes = Sizes.at_most(options.subscriptions, options.messages)
     return run_pipeline(sizes, options.data or DATA[0], keep)
+
+
+def _run_service(options: argparse.Namespace, keep: Keep) -> list[Record]:
+    if options.index not in (None, "APTree"):
+        raise ValueError(f"service has no index {options.index!r}; it has APTree")
+    from benchmarks.service.run import Load, run_service
+
+    load = Load(subscriptions=options.subscriptions or Load.subscriptions)
+    return run_service(load, options.data or DATA[0], keep)
 
 
 def _scale(options: argparse.Namespace, *, is_room: bool) -> Scale:

@@ -6,10 +6,12 @@ from benchmarks import boolean
 from benchmarks.figure import Figure
 from benchmarks.papers import ap_tree
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
+from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     boolean.FIGURE.name: boolean.FIGURE,
     PIPELINE.name: PIPELINE,
+    SERVICE.name: SERVICE,
     **ap_tree.FIGURES,
 }
 

@@ -25,6 +25,7 @@ def records(spark, tmp_path, monkeypatch):
 
     return [
         *run.batch_records(spark, tmp_path, workload, say),
+        *run.join_records(spark, tmp_path, "synthetic", (200,), say),
         *run.stream_records(spark, tmp_path / "stream", workload, (Phase(50, 20, 2),), say),
     ]
 
@@ -33,6 +34,8 @@ def test_the_records_are_those_of_the_contract_and_can_be_drawn(records, tmp_pat
     assert [(record.index, record.group) for record in records] == [
         ("APTree", "batch"),
         ("APTree", "batch"),
+        ("sql-join", "growth"),
+        ("APTree", "growth"),
         ("APTree", "stream"),
     ]
     assert all(record.name == "pipeline" and record.messages_per_second > 0 for record in records)
@@ -40,7 +43,7 @@ def test_the_records_are_those_of_the_contract_and_can_be_drawn(records, tmp_pat
     assert (streamed.messages, streamed.batch_milliseconds > 0) == (100, True)
     assert 0 <= streamed.details["hot_copy_hit_rate"] <= 1
     write_records(records, tmp_path / "pipeline.json")
-    assert len(json.loads((tmp_path / "pipeline.json").read_text())) == 3
+    assert len(json.loads((tmp_path / "pipeline.json").read_text())) == 5
     assert [picture.name for picture in plot_folder(tmp_path)] == ["pipeline.png"]
 
 

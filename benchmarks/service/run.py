@@ -1,0 +1,330 @@
+"""`python -m benchmarks run service`: a real service under load, all on this machine."""
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from benchmarks.memory import peak_rss_bytes
+from benchmarks.pipeline.tables import message_table, subscription_table
+from benchmarks.progress import bar
+from benchmarks.records import Record
+from benchmarks.service.running import RunningService
+from benchmarks.service.streams import EventStream, Receiver
+from benchmarks.workloads import Settings, Workload, make
+from nearcast.boolean import APTree
+
+NAME = "service"
+SUBSCRIBERS = 100
+SUBSCRIPTIONS_A_POST = 5_000
+POSTS_A_SECOND = 40
+BULK = 1_000
+
+Keep = Callable[[list[Record]], None]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much; the defaults are those of the machine."""
+
+    subscriptions: int = 100_000
+    messages_a_second: int = 1_000
+    seconds: int = 40
+    idle_streams: int = 1_000
+    hanging_webhooks: int = 20
+    bulk_messages: int = 100_000
+
+
+@dataclass
+class Delays:
+    """When deliveries arrived, and how long each had taken, in nanoseconds."""
+
+    arrived: list[int] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)
+
+    def note(self, now: int, sent: int) -> None:
+        self.arrived.append(now)
+        self.taken.append(now - sent)
+
+    def percentiles(self) -> dict[str, float]:
+        found = np.percentile(np.array(self.taken) / 1e6, [50, 90, 99, 100])
+        names = ("median", "p90", "p99", "longest")
+        return {f"{name}_ms": float(value) for name, value in zip(names, found, strict=True)}
+
+
+def run_service(load: Load, data: str, keep: Keep) -> list[Record]:
+    """Subscribe, steady load without and with hanging receivers, bulk."""
+    records: list[Record] = []
+    with bar(5) as progress, tempfile.TemporaryDirectory() as folder:
+        progress.say("making data")
+        steady = load.messages_a_second * load.seconds
+        needed = 4 * steady + load.bulk_messages
+        workload = make(Settings(data, load.subscriptions, needed))
+        bench = ServiceBench(Path(folder) / "data", workload, load, progress.say)
+        try:
+            for record in asyncio.run(_all(bench)):
+                records.append(record)
+                keep(records)
+                progress.advance()
+        finally:
+            bench.service.stop()
+    return records
+
+
+async def _all(bench: "ServiceBench") -> list[Record]:
+    found = [await bench.subscribe()]
+    await bench.listen()
+    await bench.steady("warming up")
+    alone = await bench.steady("steady")
+    found.append(alone)
+    found.append(await bench.with_hanging_receivers(alone))
+    found.append(await bench.bulk())
+    bench.hang_up()
+    return found
+
+
+class ServiceBench:
+    """One service, its subscribers and a publisher."""
+
+    def __init__(self, folder: Path, workload: Workload, load: Load, say: Say) -> None:
+        self._workload = workload
+        self._load = load
+        self._say = say
+        self._delays = Delays()
+        self._next = 0
+        self._messages = message_table(workload.messages)
+        folder.mkdir()
+        self.service = RunningService(
+            folder,
+            {
+                "most-subscriptions": load.subscriptions,
+                "messages-per-second": 1_000_000,
+                "requests-per-second": 100_000,
+                "webhook-private-addresses": "true",
+                "log-level": "warning",
+            },
+        )
+        self._tokens = [
+            self.service.token(f"subscriber-{n}", "subscriber") for n in range(SUBSCRIBERS)
+        ]
+        self._publisher = self.service.token("publisher", "publisher")
+        self._idle = self.service.token("idle", "subscriber")
+        say("starting the service")
+        self.service.start()
+        self.service.wait_until_ready()
+        self._client = httpx.AsyncClient(base_url=self.service.address, timeout=120)
+        self._streams: list[EventStream] = []
+        self._readers: list[asyncio.Task[None]] = []
+
+    async def subscribe(self) -> Record:
+        """All subscriptions, in bulk, dealt out to the subscribers."""
+        self._say("subscribing")
+        documents = [
+            _feature(
+                f"s{row['id']}",
+                {"bbox": [row["west"], row["south"], row["east"], row["north"]]},
+                {"keywords": row["keywords"]},
+            )
+            for row in subscription_table(self._workload.subscriptions).to_pylist()
+        ]
+        begin = time.perf_counter()
+        for number, token in enumerate(self._tokens):
+            mine = documents[number::SUBSCRIBERS]
+            for first in range(0, len(mine), SUBSCRIPTIONS_A_POST):
+                lines = mine[first : first + SUBSCRIPTIONS_A_POST]
+                await self._post("/v1/subscriptions", lines, token)
+        seconds = time.perf_counter() - begin
+        await self._until_read()
+        return self._record(
+            "subscribe", 0, 0.0, {"subscriptions_per_second": len(documents) / seconds}
+        )
+
+    async def listen(self) -> None:
+        """Open all streams, those that get events and those that get none."""
+        self._say("opening streams")
+        tokens = [*self._tokens, *[self._idle] * self._load.idle_streams]
+        for first in range(0, len(tokens), 100):
+            streams = [
+                EventStream(self.service.address, token, self._note)
+                for token in tokens[first : first + 100]
+            ]
+            await asyncio.gather(*(stream.open() for stream in streams))
+            self._streams += streams
+        self._readers = [asyncio.create_task(stream.read()) for stream in self._streams]
+
+    async def steady(self, name: str) -> Record:
+        """So many messages a second for a while; how long do deliveries take?"""
+        self._say(name)
+        load = self._load
+        self._delays = delays = Delays()
+        first = self._next
+        size = load.messages_a_second // POSTS_A_SECOND
+        begin = time.perf_counter()
+        posts: list[asyncio.Task[Any]] = []
+        for turn in range(load.seconds * POSTS_A_SECOND):
+            await asyncio.sleep(max(0.0, begin + turn / POSTS_A_SECOND - time.perf_counter()))
+            posts.append(asyncio.create_task(self._publish(size)))
+        await asyncio.gather(*posts)
+        sending = time.perf_counter() - begin
+        expected = self._expected(first, self._next)
+        await self._until(lambda: len(delays.taken) >= expected)
+        await self._until_read()
+        if len(delays.taken) != expected:
+            raise AssertionError(f"{len(delays.taken):,} deliveries, {expected:,} expected")
+        sent = self._next - first
+        details = {
+            **delays.percentiles(),
+            "deliveries": expected,
+            "open_streams": len(self._streams),
+            "sent_per_second": sent / sending,
+            "pipeline": await self._pipeline(),
+        }
+        return self._record(name, sent, expected / sent, details, checked=sent)
+
+    async def with_hanging_receivers(self, alone: Record) -> Record:
+        """The same while some webhooks never answer, and others do."""
+        hanging, healthy = Receiver(hangs=True), Receiver(hangs=False)
+        await hanging.start()
+        await healthy.start()
+        count = self._load.hanging_webhooks
+        for number, token in enumerate(self._tokens[: 2 * count]):
+            receiver = hanging if number < count else healthy
+            answer = await self._client.put(
+                "/v1/webhooks/hook", json={"url": receiver.url}, headers=_bearer(token)
+            )
+            answer.raise_for_status()
+        record = await self.steady("with hanging receivers")
+        hanging.stop()
+        healthy.stop()
+        details = {
+            **record.details,
+            "hanging_posts": hanging.posts,
+            "healthy_posts": healthy.posts,
+            "p99_against_steady": record.details["p99_ms"] / alone.details["p99_ms"],
+        }
+        return replace(record, details=details)
+
+    async def bulk(self) -> Record:
+        """As fast as one publisher can post thousands at a time."""
+        self._say("bulk")
+        begin = time.perf_counter()
+        first = self._next
+        while self._next - first < self._load.bulk_messages:
+            await self._publish(BULK)
+        accepting = time.perf_counter() - begin
+        await self._until_read()
+        details = {
+            "accepted_per_second": (self._next - first) / accepting,
+            "processed_per_second": (self._next - first) / (time.perf_counter() - begin),
+        }
+        return self._record("bulk", self._next - first, 0.0, details)
+
+    def hang_up(self) -> None:
+        """Close all streams."""
+        for reader in self._readers:
+            reader.cancel()
+        for stream in self._streams:
+            stream.close()
+
+    def _note(self, now: int, sent: int) -> None:
+        self._delays.note(now, sent)
+
+    async def _publish(self, count: int) -> None:
+        first, self._next = self._next, self._next + count
+        now = time.time_ns()
+        lines = [
+            _feature(
+                f"{now}-{i}",
+                {"geometry": {"type": "Point", "coordinates": [row["lon"], row["lat"]]}},
+                {"text": row["text"]},
+            )
+            for i, row in enumerate(self._messages.slice(first, count).to_pylist(), first)
+        ]
+        await self._post("/v1/messages/bulk", lines, self._publisher)
+
+    async def _post(self, path: str, lines: list[str], token: str) -> dict[str, Any]:
+        headers = {**_bearer(token), "content-type": "application/x-ndjson"}
+        answer = await self._client.post(path, content="\n".join(lines), headers=headers)
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+        if found.get("rejected"):
+            raise AssertionError(found["rejected"][0])
+        return found
+
+    def _expected(self, first: int, last: int) -> int:
+        index = APTree()
+        index.insert_batch(self._workload.subscriptions)
+        messages = self._workload.messages.take(np.arange(first, last))
+        return len(index.match_batch(messages).to_arrow())
+
+    async def _pipeline(self) -> dict[str, float]:
+        answer = await self._client.get("/metrics")
+        return {
+            name: float(value)
+            for line in answer.text.splitlines()
+            if line.startswith("nearcast_pipeline")
+            for name, value in [line.rsplit(" ", 1)]
+        }
+
+    async def _until_read(self) -> None:
+        """Until the pipeline has read all there is."""
+        await self._until(self._is_read)
+
+    async def _is_read(self) -> bool:
+        return (await self._pipeline()).get("nearcast_pipeline_lag_rows") == 0
+
+    async def _until(self, is_true: Callable[[], Any]) -> None:
+        deadline = time.monotonic() + 300
+        while True:
+            found = is_true()
+            if await found if asyncio.iscoroutine(found) else found:
+                return
+            if time.monotonic() > deadline:
+                raise TimeoutError("the service did not get there in five minutes")
+            await asyncio.sleep(0.2)
+
+    def _record(
+        self, name: str, messages: int, matches: float, details: dict[str, Any], checked: int = 0
+    ) -> Record:
+        median = 1000 * details.get("median_ms", 0.0)
+        return Record(
+            name=NAME,
+            index="APTree",
+            data=self._workload.data,
+            subscriptions=len(self._workload.subscriptions),
+            messages=messages,
+            matches_per_message=matches,
+            candidates_per_message=None,
+            microseconds_per_message=median,
+            microseconds_per_message_passes=(median,),
+            build_seconds=None,
+            insert_microseconds=None,
+            remove_microseconds=None,
+            bytes_per_subscription=None,
+            peak_rss_bytes=peak_rss_bytes(),
+            answers_checked_against_oracle=checked,
+            keywords_per_message=self._workload.keywords_per_message,
+            workload=self._workload.description,
+            details=details,
+            messages_per_second=details.get("accepted_per_second", details.get("sent_per_second")),
+            series="service",
+            group="delivery" if "median_ms" in details else name,
+            x=name,
+        )
+
+
+def _feature(id: str, place: dict[str, Any], properties: dict[str, Any]) -> str:
+    document = {"type": "Feature", "id": id, "geometry": None, **place, "properties": properties}
+    return json.dumps(document)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}

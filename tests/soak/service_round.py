@@ -1,0 +1,282 @@
+"""One round against a real service: publish, subscribe, kill -9, and compare what arrives.
+
+The client does one thing at a time and repeats it until it is acknowledged, so that what should
+arrive is known exactly, whatever was killed in between.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import httpx
+
+from benchmarks.service.running import RunningService
+from nearcast.explain import explain
+from nearcast.model import Circle, Message, Point, Subscription
+from nearcast.service.documents import message_document, subscription_document
+
+SERVICE, PIPELINE = "service", "pipeline"
+SUBSCRIBERS = ("ann", "bob", "eve")
+WORDS = ("tea", "cake", "jazz", "bus", "sale")
+SECONDS_TO_ARRIVE = 180.0
+
+
+@dataclass
+class ServiceResult:
+    """What a round did, and what was wrong."""
+
+    seed: int
+    kills: dict[str, int]
+    messages: int = 0
+    changes: int = 0
+    events: int = 0
+    repeated: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def __str__(self):
+        killed = ", ".join(f"{count} {kind}" for kind, count in self.kills.items())
+        end = "; ".join(self.problems) or "exact"
+        return (
+            f"seed {self.seed}, service: kills of {killed}; {self.messages} messages, "
+            f"{self.changes} changes, {self.events} events, {self.repeated} more than once: {end}"
+        )
+
+
+def play_service(folder, seed, kills):
+    """So many kills, of the service and of the pipeline in turn; the answer is a result."""
+    return asyncio.run(_Round(folder, seed, kills).play())
+
+
+class _Round:
+    def __init__(self, folder, seed, kills):
+        self._draw = random.Random(f"service {seed}")
+        self._kinds = [(SERVICE, PIPELINE)[n % 2] for n in range(kills)]
+        self._result = ServiceResult(
+            seed, {kind: self._kinds.count(kind) for kind in (SERVICE, PIPELINE)}
+        )
+        data = folder / "data"
+        data.mkdir()
+        self._service = RunningService(
+            data, {"webhook-private-addresses": "true", "requests-per-second": 10_000}
+        )
+        self._tokens = {
+            name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
+        }
+        self._subscriptions = {}
+        self._expected = {name: [] for name in SUBSCRIBERS}
+        self._readers = {name: _Reader(self, name) for name in SUBSCRIBERS}
+        self._hook = _Hook()
+        self._number = 0
+
+    async def play(self):
+        await self._hook.start()
+        await asyncio.to_thread(self._service.start)
+        await asyncio.to_thread(self._service.wait_until_ready)
+        self._client = httpx.AsyncClient(timeout=30)
+        tasks = [asyncio.create_task(reader.run()) for reader in self._readers.values()]
+        try:
+            await self._call("PUT", "ann", "/v1/webhooks/hook", json={"url": self._hook.url})
+            killing = asyncio.create_task(self._kill_all())
+            while not killing.done():
+                await self._act()
+            await killing
+            for _ in range(10):
+                await self._act()
+            await self._until_all_is_there()
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._hook.stop()
+            with suppress(Exception):
+                await asyncio.to_thread(self._service.stop)
+        self._judge()
+        return self._result
+
+    # ------------------------------------------------------------ what the client does
+
+    async def _act(self):
+        if self._draw.random() < 0.3 or not self._subscriptions:
+            await self._change()
+        else:
+            await self._publish()
+
+    async def _change(self):
+        draw, owner = self._draw, self._draw.choice(SUBSCRIBERS)
+        id = f"s{draw.randrange(6)}"
+        path = f"/v1/subscriptions/{id}"
+        self._result.changes += 1
+        if (owner, id) in self._subscriptions and draw.random() < 0.3:
+            await self._call("DELETE", owner, path, also=(404,))  # gone: by the attempt before
+            del self._subscriptions[owner, id]
+            return
+        region = Circle(Point(draw.uniform(0, 1), draw.uniform(0, 1)), draw.uniform(2e4, 1e5))
+        wanted = Subscription(id, " OR ".join(draw.sample(WORDS, 2)), region)
+        await self._call("PUT", owner, path, json=subscription_document(wanted))
+        self._subscriptions[owner, id] = wanted
+
+    async def _publish(self):
+        draw = self._draw
+        messages = []
+        for _ in range(draw.randint(1, 5)):
+            self._number += 1
+            at = Point(draw.uniform(0, 1), draw.uniform(0, 1))
+            text = " ".join(draw.choices(WORDS, k=2))
+            messages.append(Message(f"m{self._number}", text=text, at=at, time=0.0))
+        lines = "\n".join(json.dumps(message_document(each)) for each in messages)
+        await self._call("POST", "bob", "/v1/messages/bulk", content=lines)
+        self._result.messages += len(messages)
+        for message in messages:
+            for (owner, id), subscription in self._subscriptions.items():
+                if explain(subscription, message).matches:
+                    self._expected[owner].append((message.id, id))
+
+    async def _call(self, method, name, path, also=(), **more):
+        """Until it is acknowledged."""
+        while True:
+            with suppress(httpx.TransportError):
+                answer = await self._client.request(
+                    method, self._service.address + path, headers=self.bearer(name), **more
+                )
+                if answer.is_success or answer.status_code in also:
+                    return
+                if answer.status_code < 500:
+                    raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
+            await asyncio.sleep(0.05)
+
+    def bearer(self, name):
+        return {"authorization": f"Bearer {self._tokens[name]}"}
+
+    @property
+    def address(self):
+        return self._service.address
+
+    # ------------------------------------------------------------ what happens to it
+
+    async def _kill_all(self):
+        for kind in self._kinds:
+            if kind == SERVICE:
+                await asyncio.sleep(self._draw.uniform(0.5, 4))
+                await asyncio.to_thread(self._service.kill)
+                await asyncio.to_thread(self._service.start)
+            else:
+                # Sometimes while Spark starts, sometimes in the middle of batches.
+                if self._draw.random() < 0.7:
+                    await asyncio.to_thread(self._service.wait_until_ready)
+                await asyncio.sleep(self._draw.uniform(0, 4))
+                pid = await asyncio.to_thread(self._service.pipeline_pid)
+                if pid is not None:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+
+    # ------------------------------------------------------------ what must be so afterwards
+
+    async def _until_all_is_there(self):
+        deadline = asyncio.get_running_loop().time() + SECONDS_TO_ARRIVE
+        while asyncio.get_running_loop().time() < deadline:
+            if all(
+                len(reader.events) >= len(self._expected[name])
+                for name, reader in self._readers.items()
+            ) and len(self._hook.events) >= len(self._hook_expected()):
+                break
+            await asyncio.sleep(0.1)
+
+    def _hook_expected(self):
+        return self._expected["ann"]
+
+    def _judge(self):
+        for name, reader in self._readers.items():
+            self._compare(f"stream of {name}", reader.events, self._expected[name])
+            self._result.repeated += reader.repeated
+            self._result.events += len(reader.events)
+        self._compare("webhook of ann", self._hook.events, self._hook_expected())
+        self._result.events += len(self._hook.events)
+        self._result.repeated += self._hook.repeated
+
+    def _compare(self, where, events, expected):
+        numbers = list(events)
+        if numbers != sorted(numbers):
+            self._result.problems.append(f"{where}: out of order")
+        found = list(events.values())
+        by_message = [id for id, _ in found]
+        if by_message != [id for id, _ in expected]:
+            self._result.problems.append(f"{where}: not in the order of publishing")
+        missing, extra = set(expected) - set(found), set(found) - set(expected)
+        if missing or extra or len(found) != len(expected):
+            self._result.problems.append(
+                f"{where}: {len(found)} events, {len(expected)} expected; "
+                f"missing {sorted(missing)[:3]}, too many {sorted(extra)[:3]}"
+            )
+
+
+class _Taker:
+    """Events by number, each once: what a consumer that deduplicates has."""
+
+    def __init__(self):
+        self.events = {}
+        self.repeated = 0
+
+    def take(self, event):
+        key = event["message"]["id"], event["subscription"]
+        if event["id"] in self.events:
+            self.repeated += 1
+            assert self.events[event["id"]] == key, f"event {event['id']} has changed"
+        self.events[event["id"]] = key
+
+
+class _Reader(_Taker):
+    """Follows the stream of a subscriber, from where it was, through every crash."""
+
+    def __init__(self, round, name):
+        super().__init__()
+        self._round = round
+        self._name = name
+
+    async def run(self):
+        async with httpx.AsyncClient(timeout=httpx.Timeout(30, read=None)) as client:
+            while True:
+                with suppress(httpx.TransportError):
+                    await self._follow(client)
+                await asyncio.sleep(0.05)
+
+    async def _follow(self, client):
+        headers = self._round.bearer(self._name)
+        if self.events:
+            headers["last-event-id"] = str(max(self.events))
+        url = self._round.address + "/v1/events/stream"
+        async with client.stream("GET", url, headers=headers) as answer:
+            async for line in answer.aiter_lines():
+                if line.startswith("data:"):
+                    event = json.loads(line.removeprefix("data:"))
+                    if event["kind"] != "gap":
+                        self.take(event)
+
+
+class _Hook(_Taker):
+    """A webhook receiver that now and then fails."""
+
+    async def start(self):
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/hook"
+        self._posts = 0
+
+    def stop(self):
+        self._server.close()
+
+    async def _serve(self, reader, writer):
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+                body = await reader.readexactly(length)
+                self._posts += 1
+                if self._posts % 5 == 0:
+                    writer.write(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
+                    continue
+                for event in json.loads(body)["events"]:
+                    self.take(event)
+                writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+        writer.close()
