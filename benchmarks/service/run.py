@@ -105,11 +105,11 @@ class ServiceBench:
         self.service = RunningService(
             folder,
             {
-                "most-subscriptions": load.subscriptions,
-                "messages-per-second": 1_000_000,
-                "requests-per-second": 100_000,
-                "webhook-private-addresses": "true",
-                "log-level": "warning",
+                "most_subscriptions": load.subscriptions,
+                "messages_per_second": 1_000_000,
+                "requests_per_second": 100_000,
+                "webhook_private_addresses": True,
+                "log_level": "warning",
             },
         )
         self._tokens = [

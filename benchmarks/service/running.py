@@ -20,7 +20,7 @@ PAUSE = 0.05
 class RunningService:
     """`nearcast serve` over a data folder, on a free port; it can be killed and started again.
 
-    `settings` are flags without their dashes: `{"rows-per-batch": 1000}`.
+    `settings` are fields of `nearcast.service.settings.Settings`.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
@@ -43,10 +43,13 @@ class RunningService:
         address = self.folder / "address"
         address.unlink(missing_ok=True)
         command = [str(NEARCAST), "serve", "--data", str(self.folder), "--port", "0"]
-        for name, value in self._settings.items():
-            command += [f"--{name}", str(value)]
+        settings = {
+            f"NEARCAST_{name.upper()}": str(value) for name, value in self._settings.items()
+        }
         with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                command, stdout=log, stderr=log, env={**os.environ, **settings}
+            )
         self._wait_for(address.exists)
         self.address = address.read_text().strip()
         self._wait_for(lambda: self._answers("/healthz"))

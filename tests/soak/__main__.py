@@ -1,4 +1,4 @@
-"""`python -m tests.soak`: kill a stream again and again, and compare what it delivers."""
+"""`python -m tests.soak`: kill a stream, or a service, again and again; compare what arrives."""
 
 import argparse
 import random
@@ -10,8 +10,11 @@ from itertools import count, cycle
 from pathlib import Path
 
 from tests.soak.round import kinds_for, play
+from tests.soak.service_round import play_service
 
-MASTERS = ("local[2,4]", "local-cluster[2,1,1024]")
+SERVICE = "service"
+"""A round against the whole service; the others are of the pipeline alone, on these masters."""
+ROUNDS = ("local[2,4]", SERVICE, "local-cluster[2,1,1024]")
 
 
 def main(arguments=None):
@@ -19,14 +22,17 @@ def main(arguments=None):
     options = _options(arguments)
     end = time.monotonic() + 60 * options.minutes
     first = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
-    masters = cycle(MASTERS if options.master is None else [options.master])
-    for seed, master in zip(count(first), masters, strict=False):
+    rounds = cycle(ROUNDS if options.round is None else [options.round])
+    for seed, what in zip(count(first), rounds, strict=False):
         folder = Path(tempfile.mkdtemp(prefix=f"nearcast-soak-{seed}-"))
         again = f"python -m tests.soak --minutes 0 --seed {seed} --kills {options.kills} " + (
-            f"--master '{master}'"
+            f"--round '{what}'"
         )
         try:
-            result = play(folder, seed, master, kinds_for(master, options.kills))
+            if what == SERVICE:
+                result = play_service(folder, seed, options.kills)
+            else:
+                result = play(folder, seed, what, kinds_for(what, options.kills))
         except BaseException:
             print(f"seed {seed} did not end; files in {folder}; replay: {again}", flush=True)
             raise
@@ -44,7 +50,7 @@ def _options(arguments):
     parser.add_argument("--minutes", type=float, default=10, help="start rounds for so long")
     parser.add_argument("--kills", type=int, default=20, help="in a round")
     parser.add_argument("--seed", type=int, help="of the first round; random by default")
-    parser.add_argument("--master", help=f"of Spark; {' and '.join(MASTERS)} in turn by default")
+    parser.add_argument("--round", help=f"of what; {', '.join(ROUNDS)} in turn by default")
     return parser.parse_args(arguments)
 
 

@@ -61,7 +61,7 @@ class _Round:
         data = folder / "data"
         data.mkdir()
         self._service = RunningService(
-            data, {"webhook-private-addresses": "true", "requests-per-second": 10_000}
+            data, {"webhook_private_addresses": True, "requests_per_second": 10_000}
         )
         self._tokens = {
             name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
