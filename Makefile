@@ -43,6 +43,7 @@ $(VENV)/.kernels: $(shell find src -name '*.py') $(VENV)/.created
 	@find src -name '*.nb[ci]' -delete
 	@touch $@
 
+# The service and a simulated city: prints the address of the page, ends on Ctrl-C or after SECONDS=N.
 demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 

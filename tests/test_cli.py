@@ -29,10 +29,11 @@ EXPLAIN = ["explain", "--subscription", "ipad AND (discount OR sale)", "--text",
 
 @pytest.fixture
 def demo(monkeypatch):
-    """A demo that notes how long it was asked to run."""
+    """A demo that notes what it was asked for."""
     module = ModuleType("nearcast.demo")
     module.asked = []
-    module.run = lambda seconds: module.asked.append(seconds) or 0
+    module.run = lambda **options: module.asked.append(options) or 0
+    module.DemoFailed = type("DemoFailed", (Exception,), {})
     monkeypatch.setitem(sys.modules, "nearcast.demo", module)
     return module
 
@@ -63,6 +64,9 @@ def test_help_goes_to_stdout(command, capsys):
         ["demo", "--seconds", "-1"],
         ["demo", "--seconds", "nan"],
         ["demo", "--seconds", "inf"],
+        ["demo", "--port", "-1"],
+        ["demo", "--port", "http"],
+        ["demo", "--data"],
         ["explain"],
         [*EXPLAIN],
         [*EXPLAIN, "--at", "1"],
@@ -94,18 +98,32 @@ def test_a_bad_number_of_seconds_is_named(capsys):
     assert "'soon' is not a number of seconds above 0" in capsys.readouterr().err
 
 
-def test_demo_gets_its_seconds(demo):
-    assert main(["demo", "--seconds", "2.5"]) == 0
-    assert demo.asked == [2.5]
+def test_demo_gets_its_options(demo):
+    options = ["--seconds", "2.5", "--port", "81", "--no-browser", "--data", "here", "--json"]
+    assert main(["demo", *options]) == 0
+    assert demo.asked == [
+        {"seconds": 2.5, "port": 81, "browser": False, "data": "here", "as_json": True}
+    ]
 
 
-def test_demo_without_seconds_runs_until_stopped(demo):
+def test_demo_without_options_runs_until_stopped(demo):
     assert main(["demo"]) == 0
-    assert demo.asked == [None]
+    assert demo.asked == [
+        {"seconds": None, "port": None, "browser": True, "data": None, "as_json": False}
+    ]
+
+
+def test_a_demo_that_fails_says_why(demo, capsys):
+    def fail(**options):
+        raise demo.DemoFailed("Spark did not start: no memory")
+
+    demo.run = fail
+    assert main(["demo"]) == 1
+    assert capsys.readouterr().err == "nearcast demo: Spark did not start: no memory\n"
 
 
 def test_the_code_of_a_subcommand_is_passed_on(demo):
-    demo.run = lambda seconds: 1
+    demo.run = lambda **options: 1
     assert main(["demo"]) == 1
 
 
@@ -125,7 +143,7 @@ def test_the_code_of_a_subcommand_is_passed_on(demo):
     ],
 )
 def test_a_failure_is_1_and_one_line_on_stderr(error, line, demo, capsys):
-    def fail(seconds):
+    def fail(**options):
         raise error
 
     demo.run = fail
@@ -136,7 +154,7 @@ def test_a_failure_is_1_and_one_line_on_stderr(error, line, demo, capsys):
 
 
 def test_a_bug_keeps_its_traceback(demo):
-    def fail(seconds):
+    def fail(**options):
         raise AssertionError("cannot happen")
 
     demo.run = fail

@@ -44,7 +44,7 @@ class RunningService:
         address.unlink(missing_ok=True)
         command = [str(NEARCAST), "serve", "--data", str(self.folder), "--port", "0"]
         settings = {
-            f"NEARCAST_{name.upper()}": str(value) for name, value in self._settings.items()
+            f"NEARCAST_SERVICE_{name.upper()}": str(value) for name, value in self._settings.items()
         }
         with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
             self._process = subprocess.Popen(

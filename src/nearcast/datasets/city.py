@@ -1,32 +1,34 @@
 """A simulated city: shops and stations, people with wishes, and messages that come in bursts."""
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearcast.datasets._city_phrases import (
-    BURSTS,
-    EVERYDAY,
-    PEOPLE,
-    STREETS,
-    WISHES,
+from nearcast.datasets._city_districts import DISTRICTS
+from nearcast.datasets._city_phrases import BURSTS, PEOPLE, PLACES, WALKING, WISHES
+from nearcast.datasets._city_places import (
+    BOUNDS,
+    METRE,
+    Venue,
+    near,
+    offset,
+    place_districts,
+    place_venues,
 )
+from nearcast.datasets._city_time import DAY, clock, is_within, part_of_day
+from nearcast.datasets._city_walker import Walker
 from nearcast.model import Box, Circle, Message, Point, Region, Subscription
 
-_BURST_STARTS = 0.05  # chance a tick
+MORNING = 8 * 60
+"""Minutes after midnight: when the city wakes up."""
+
+_BURST_STARTS = 0.08  # chance a tick
 _BURST_TICKS = (15, 40)
 _BURST_MESSAGES = (2, 6)  # a tick
-_METRE = 1 / 111_195  # of latitude, in degrees
+_WALKERS_SHARE = 0.25  # of what is said on an ordinary day
 
-
-@dataclass(frozen=True)
-class Venue:
-    """A place of the city where messages come from."""
-
-    kind: str
-    name: str
-    street: str
-    at: Point
+Said = tuple[str, Point]
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,27 @@ class Burst:
 
 @dataclass(frozen=True)
 class Moment:
-    """One second of the city: what is written, and the bursts that are on."""
+    """One tick of the city: what is written, the bursts that are on, the minute of the day."""
 
     messages: list[Message]
     bursts: tuple[Burst, ...]
+    minute: int
+
+    @property
+    def clock(self) -> str:
+        """The time on the clocks of the city.
+
+        >>> Moment([], (), 490).clock
+        '08:10'
+        """
+        return clock(self.minute)
 
 
 class City:
     """A town of some eight kilometres across, the same for everyone who gives the same seed.
+
+    It has districts with words of their own, places with opening hours, people who write where
+    they walk, and bursts. What is said depends on the time of day.
 
     >>> city = City(seed=1)
     >>> city.subscriptions(2) == City(seed=1).subscriptions(2)
@@ -60,13 +75,10 @@ class City:
 
     def __init__(self, *, seed: int = 0) -> None:
         self.seed = seed
-        self.bounds = Box(14.20, 40.80, 14.30, 40.88)
+        self.bounds = BOUNDS
         draw = random.Random(f"city {seed}")
-        self.venues = tuple(
-            Venue(kind, name, draw.choice(STREETS), self._anywhere(draw))
-            for kind, (names, _) in EVERYDAY.items()
-            for name in names
-        )
+        self.districts = place_districts(draw)
+        self.venues = place_venues(draw, self.districts)
 
     def subscriptions(self, count: int) -> list[Subscription]:
         """`count` people's wishes: an expression, and a box or a circle, or the whole city."""
@@ -84,66 +96,102 @@ class City:
         """What is written in each second, without an end; ids count up, bursts come on top."""
         return (moment.messages for moment in self.moments(messages_per_tick=messages_per_tick))
 
-    def moments(self, *, messages_per_tick: int = 20) -> Iterator[Moment]:
-        """Like `ticks`, together with the bursts that messages are about."""
+    def moments(
+        self, *, messages_per_tick: int = 20, begin: int = MORNING, prefix: str | None = None
+    ) -> Iterator[Moment]:
+        """Like `ticks`, together with the bursts; in a second the city's clocks go on a minute.
+
+        - `begin`: the time on those clocks, in minutes after midnight
+        - `prefix`: of the ids, which are texts then, others for another prefix
+        """
         draw = random.Random(f"messages {self.seed}")
+        walkers = [
+            Walker(name, draw.choice(self.venues), draw.choice(self.venues)) for name in PEOPLE
+        ]
         bursts: list[Burst] = []
         sent = 0
         tick = 0
         while True:
+            minute = (begin + tick) % DAY
+            open_now = [venue for venue in self.venues if venue.is_open(minute)]
+            for walker in walkers:
+                walker.walk(draw, open_now)
             bursts = [burst for burst in bursts if tick < burst.end]
-            if draw.random() < _BURST_STARTS:
-                bursts.append(self._burst(draw, tick))
-            said = [self._everyday(draw) for _ in range(messages_per_tick)]
+            bursts += self._new_bursts(draw, tick, minute)
+            said = [
+                self._on_the_way(draw, draw.choice(walkers), minute)
+                if draw.random() < _WALKERS_SHARE
+                else self._everyday(draw, draw.choice(open_now), minute)
+                for _ in range(messages_per_tick)
+            ]
             for burst in bursts:
-                phrases = BURSTS[burst.kind][1]
                 said += [
-                    (burst.venue, draw.choice(phrases))
+                    _around(draw, burst.venue, draw.choice(BURSTS[burst.kind].said), minute)
                     for _ in range(draw.randint(*_BURST_MESSAGES))
                 ]
             messages = [
                 Message(
-                    sent + i,
-                    text=phrase.format(name=venue.name, street=venue.street),
-                    at=self._near(draw, venue.at, metres=150.0),
+                    sent + i if prefix is None else f"{prefix}{sent + i}",
+                    text=text,
+                    at=at,
                     time=tick + i / len(said),
                 )
-                for i, (venue, phrase) in enumerate(said)
+                for i, (text, at) in enumerate(said)
             ]
-            yield Moment(messages, tuple(bursts))
+            yield Moment(messages, tuple(bursts), minute)
             sent += len(said)
             tick += 1
 
-    def _everyday(self, draw: random.Random) -> tuple[Venue, str]:
-        venue = draw.choice(self.venues)
-        return venue, draw.choice(EVERYDAY[venue.kind][1])
+    def _new_bursts(self, draw: random.Random, tick: int, minute: int) -> list[Burst]:
+        """One now and then, of a kind that fits the time of day."""
+        kinds = [kind for kind, burst in BURSTS.items() if is_within(minute, burst.hours)]
+        if not kinds or draw.random() >= _BURST_STARTS:
+            return []
+        kind = draw.choice(kinds)
+        venues = [venue for venue in self.venues if venue.kind == BURSTS[kind].place]
+        return [Burst(kind, draw.choice(venues), tick, tick + draw.randint(*_BURST_TICKS))]
 
-    def _burst(self, draw: random.Random, tick: int) -> Burst:
-        kind = draw.choice(tuple(BURSTS))
-        venues = [venue for venue in self.venues if venue.kind == BURSTS[kind][0]]
-        return Burst(kind, draw.choice(venues), tick, tick + draw.randint(*_BURST_TICKS))
+    def _everyday(self, draw: random.Random, venue: Venue, minute: int) -> Said:
+        phrases = [
+            phrase
+            for hours, phrases in PLACES[venue.kind].said.items()
+            if is_within(minute, hours)
+            for phrase in phrases
+        ]
+        return _around(draw, venue, draw.choice(phrases), minute)
+
+    def _on_the_way(self, draw: random.Random, walker: Walker, minute: int) -> Said:
+        """Of the walk, or of the district in its own words."""
+        here = self._district_of(walker.at)
+        phrase = draw.choice(WALKING)
+        if draw.random() < 0.5:
+            phrase = "{who}: " + draw.choice(DISTRICTS[here].said)
+        text = phrase.format(
+            who=walker.name,
+            name=walker.to.name,
+            street=draw.choice(DISTRICTS[here].streets),
+            district=here,
+            clock=clock(minute),
+            part=part_of_day(minute),
+        )
+        return text, walker.at
+
+    def _district_of(self, at: Point) -> str:
+        return min(self.districts, key=lambda name: math.hypot(*offset(at, self.districts[name])))
 
     def _region(self, draw: random.Random) -> Region | None:
         shape = draw.choice(("circle", "circle", "box", "city"))
         if shape == "city":
             return None
-        home = self._near(draw, draw.choice(self.venues).at, metres=800.0)
+        home = near(draw, draw.choice(self.venues).at, metres=800.0)
         if shape == "circle":
             return Circle(home, draw.choice((500.0, 1000.0, 2000.0)))
-        half = draw.choice((500.0, 1000.0)) * _METRE
+        half = draw.choice((500.0, 1000.0)) * METRE
         return Box(home.lon - half, home.lat - half, home.lon + half, home.lat + half)
 
-    def _anywhere(self, draw: random.Random) -> Point:
-        bounds = self.bounds
-        return Point(
-            draw.uniform(bounds.west, bounds.east), draw.uniform(bounds.south, bounds.north)
-        )
 
-    def _near(self, draw: random.Random, place: Point, *, metres: float) -> Point:
-        """A point around `place`, within the city."""
-        lon = place.lon + draw.gauss(0.0, metres * _METRE)
-        lat = place.lat + draw.gauss(0.0, metres * _METRE)
-        bounds = self.bounds
-        return Point(
-            min(max(lon, bounds.west), bounds.east), min(max(lat, bounds.south), bounds.north)
-        )
+def _around(draw: random.Random, venue: Venue, phrase: str, minute: int) -> Said:
+    text = phrase.format(
+        name=venue.name, street=venue.street, clock=clock(minute), part=part_of_day(minute)
+    )
+    return text, near(draw, venue.at, metres=150.0)

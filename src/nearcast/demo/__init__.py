@@ -1,46 +1,93 @@
-"""A simulated city in the terminal: people talk, and those who asked for it are told."""
+"""The whole service on this machine, with a simulated city that talks to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import json
+import os
+import socket
+import sys
+import tempfile
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from rich.console import Console
 
-from nearcast.demo.display import Display
-from nearcast.demo.lines import LineDisplay, summary
-from nearcast.demo.loop import play
-from nearcast.demo.screen import ScreenDisplay
-from nearcast.demo.simulation import Simulation
+from nearcast.demo.ending import asked_to_end
+from nearcast.demo.failure import DemoFailed
+from nearcast.demo.show import Show
+from nearcast.demo.status import Status
+from nearcast.pipeline.java import java_home
+from nearcast.service.server import serving
+from nearcast.service.settings import Settings
 
-PEOPLE = 20_000
+__all__ = ["DemoFailed", "run"]
+
+HOST = "127.0.0.1"
+USUAL_PORT = 8080
 
 
-def run(seconds: float | None) -> int:
-    """Show the city for so many seconds, or until Ctrl-C; the exit code is 0 either way.
+def run(
+    *,
+    seconds: float | None = None,
+    port: int | None = None,
+    browser: bool = True,
+    data: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Serve and feed the city for so many seconds, or until Ctrl-C; the exit code is 0 either way.
 
-    A terminal gets a live picture; anything else, a file or a pipe, a line every two seconds. The
-    seconds count from the first message on: a first run compiles kernels before that.
+    - `seconds`: from the first message on
+    - `port`: None is the usual one, or a free one where that is taken
+    - `browser`: open the page, if somebody sits here
+    - `data`: a folder that is kept; None is one that is removed at the end
+    - `as_json`: the summary is all that goes to standard output
     """
-    console = Console()
-    say = partial(console.print, markup=False, highlight=False, soft_wrap=not console.is_terminal)
-    simulation = _prepare(say)
-    display: Display
-    # Braille dots cannot be written in the encodings of old.
-    if console.is_terminal and console.encoding.startswith("utf"):
-        display = ScreenDisplay(console)
-    else:
-        display = LineDisplay(say)
-    with display:
-        elapsed = play(simulation, display, seconds=seconds)
-    say(summary(simulation, elapsed))
+    console = Console(stderr=as_json)
+    with asked_to_end() as ending, Status(console) as status, _folder(data) as folder:
+        java_home(os.environ, Path(sys.prefix))  # before all else, for it may tell what to install
+        settings = Settings(
+            data=folder,
+            host=HOST,
+            port=_free_port() if port is None else port,
+            open_page=True,
+            webhook_private_addresses=True,
+            log_level="error",
+        )
+        status.say(f"Starting the service; its data is in {folder} ...")
+        with serving(settings) as server:
+            status.say(f"The page is at {server.address}  (Ctrl-C ends the demo)")
+            show = Show(server.service, server.address, status, ending)
+            figures = show.run(
+                seconds,
+                on_begin=lambda: _open(server.address) if browser else None,
+            )
+            status.say("Stopping ...")
+    print(json.dumps(figures.record()) if as_json else figures.summary())
     return 0
 
 
-def _prepare(say: Callable[[str], None]) -> Simulation:
-    say(f"A city wakes up: {PEOPLE:,} people say which messages they want, and where ...")
-    simulation = Simulation(people=PEOPLE)
-    say("Indexing what they said; the first run ever compiles the kernels, for a minute or so ...")
-    simulation.open()
-    say(f"{len(simulation.broker):,} subscriptions are listening.")
-    return simulation
+@contextmanager
+def _folder(data: str | None) -> Iterator[str]:
+    if data is not None:
+        yield data
+        return
+    with tempfile.TemporaryDirectory(prefix="nearcast-demo-") as folder:
+        yield folder
+
+
+def _free_port() -> int:
+    """The usual one if nobody has it, else any."""
+    with suppress(OSError), socket.create_server((HOST, USUAL_PORT)):
+        return USUAL_PORT
+    return 0
+
+
+def _open(address: str) -> None:
+    """Show the page, where there is somebody to see it."""
+    has_display = sys.platform == "darwin" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if has_display and sys.stdout.isatty():
+        webbrowser.open(address)

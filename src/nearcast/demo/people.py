@@ -24,30 +24,31 @@ _WISHES = (
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with a wish: their subscription, and how they themselves would put it."""
+    """Somebody with a wish, a subscriber of their own."""
 
+    name: str
     subscription: Subscription
-    wish: str
-    where: str
 
     @property
-    def name(self) -> str:
-        """The name, which is the subscription's id."""
-        return str(self.subscription.id)
+    def subscriber(self) -> str:
+        """The name as the service wants it."""
+        return self.name.lower()
 
 
 def people_of(city: City) -> list[Person]:
     """Ten people, each with a circle around a place they care about.
 
-    >>> people_of(City())[0].where
-    '1.5 km around Blue Cup'
+    >>> leila = people_of(City())[0]
+    >>> leila.subscriber, leila.subscription.id
+    ('leila', '1.5 km around Blue Cup')
     """
     place = {venue.name: venue.at for venue in city.venues}
     return [
         Person(
-            Subscription(name, wish, Circle(place[venue], metres)),
-            wish,
-            f"{metres / 1000:g} km around {venue}",
+            name,
+            Subscription(
+                f"{metres / 1000:g} km around {venue}", wish, Circle(place[venue], metres)
+            ),
         )
         for name, wish, metres, venue in _WISHES
     ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nearcast.pipeline.session import spark_session
     from nearcast.pipeline.sinks import CallbackSink, FilesSink, Sink, StoreSink
     from nearcast.pipeline.streaming import RunningStream, stream
+    from nearcast.pipeline.warming import warm_up
 
 __all__ = [
     "CallbackSink",
@@ -40,6 +41,7 @@ __all__ = [
     "read_log",
     "spark_session",
     "stream",
+    "warm_up",
 ]
 
 _NAMES = {
@@ -53,6 +55,7 @@ _NAMES = {
     "session": ["spark_session"],
     "sinks": ["CallbackSink", "FilesSink", "Sink", "StoreSink"],
     "streaming": ["RunningStream", "stream"],
+    "warming": ["warm_up"],
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 

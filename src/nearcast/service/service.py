@@ -69,8 +69,7 @@ class Service:
         self._stopping.set()
         if self._keeper.ident is not None:
             self._keeper.join()
-        if self.pipeline.status.starts:
-            self.pipeline.stop()
+        self.pipeline.stop()
         for part in (self.outbox, self.deliveries, self.messages, self._registry, self.log):
             part.close()
         os.close(self._lock)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -45,10 +46,11 @@ def main(settings: MatchingSettings) -> None:
     threading.Thread(target=_wait_for_end, args=(ended, is_running), daemon=True).start()
     lock = _claim(folder)
     # Here, because starting to import Spark takes a second.
-    from nearcast.pipeline import read_log, spark_session, stream
+    from nearcast.pipeline import read_log, spark_session, stream, warm_up
     from nearcast.service.matching.outbox_sink import OutboxSink
 
     spark = spark_session(settings.master, name="nearcast service")
+    warm_up(spark)
     running = stream(
         read_log(spark, folder.log, rows_per_batch=settings.rows_per_batch),
         sink=OutboxSink(
@@ -110,11 +112,13 @@ def _wait_for_end(ended: threading.Event, is_running: threading.Event) -> None:
     sys.stdin.read()
     ended.set()
     if not is_running.is_set():
-        # Spark is starting and cannot be asked to stop; its Java ends with this process.
-        os._exit(0)
+        # Spark is starting and cannot be asked to stop. The group is this process and its Java.
+        os.killpg(0, signal.SIGTERM)
 
 
 if __name__ == "__main__":
+    # Leaves in good order: temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         main(MatchingSettings(**json.loads(sys.argv[1])))
     except KeyboardInterrupt:

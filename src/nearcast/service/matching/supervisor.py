@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import IO, Any
 
 from nearcast.service.matching.process import MatchingSettings
 
@@ -97,17 +97,24 @@ class Supervisor:
             [*command, json.dumps(asdict(self._settings))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
+            errors="replace",
             # A Ctrl-C is for the service, which tells the pipeline in good order.
             start_new_session=True,
         )
         self._process = process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         if self._stopping.is_set():  # just now: `stop` may not have seen the process
             process.stdin.close()
+        # Spark and Java talk on standard error, where the service's own log goes line by line.
+        murmur = threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True)
+        murmur.start()
         with process:
             for line in process.stdout:
                 self._hear(line)
+            murmur.join()
 
     def _hear(self, line: str) -> None:
         try:
@@ -128,3 +135,8 @@ class Supervisor:
             if name in words
         }
         self._status = replace(self._status, heard=time.monotonic(), **known)
+
+
+def _log_lines(lines: IO[str]) -> None:
+    for line in lines:
+        logger.info("the pipeline says: %s", line.rstrip())

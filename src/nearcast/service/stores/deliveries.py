@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import secrets
 import sqlite3
 import time
@@ -124,7 +125,8 @@ class Deliveries:
                     (url, subscriber, name),
                 )
                 return Webhook(subscriber, name, url, row[3], row[4]), False
-            secret = "whsec_" + secrets.token_urlsafe(32)
+            # In the form of the Standard Webhooks specification.
+            secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
             webhook = Webhook(subscriber, name, url, secret, round(time.time(), 3))
             connection.execute(
                 "INSERT INTO webhooks VALUES (?, ?, ?, ?, ?)",

@@ -1,0 +1,1 @@
+"""The HTTP API: publish, subscribe, ask; GeoJSON in and out."""

@@ -1,0 +1,106 @@
+"""Events over a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+
+from fastapi import APIRouter, HTTPException, WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from nearcast.service.api.access import admit
+from nearcast.service.api.followers import After, first_number, hub_of, pages_of
+from nearcast.service.stores.tokens import SUBSCRIBER, Token
+
+SECONDS_FOR_A_TOKEN = 10.0
+REFUSED, ENDED = 1008, 1001  # close codes: breaks a rule; goes away
+_LONGEST_REASON = 120  # bytes; the protocol allows 123
+
+router = APIRouter()
+
+
+@router.websocket("/v1/events/socket")
+async def socket_of_events(websocket: WebSocket, after: After = None) -> None:
+    """Events as they come, one JSON text each.  `{"ack": 17}` acknowledges all up to 17.
+
+    Without an Authorization header the first message is `{"token": "…"}`.
+    """
+    await websocket.accept()
+    try:
+        secret = _secret_in_header(websocket) or await _secret_in_first_message(websocket)
+        token = await asyncio.to_thread(admit, websocket, secret, SUBSCRIBER)
+        begin = await asyncio.to_thread(first_number, websocket, token, after)
+    except WebSocketDisconnect:
+        return
+    except (HTTPException, ValueError) as error:
+        reason = error.detail if isinstance(error, HTTPException) else str(error)
+        await websocket.close(REFUSED, _cut(reason))
+        return
+    sending = asyncio.create_task(_send_events(websocket, token, secret, begin))
+    receiving = asyncio.create_task(_receive_acknowledgements(websocket, token))
+    tasks = sending, receiving
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect):
+            raise result
+
+
+async def _send_events(websocket: WebSocket, token: Token, secret: str, after: int) -> None:
+    async with aclosing(pages_of(websocket, token, secret, after)) as pages:
+        async for page in pages:
+            for text in page.texts:
+                await websocket.send_text(text)
+    await websocket.close(ENDED, "the token was revoked or the service stops")
+
+
+async def _receive_acknowledgements(websocket: WebSocket, token: Token) -> None:
+    while True:
+        text = await _receive(websocket)
+        try:
+            number = _field(text, "ack")
+            if type(number) is not int:
+                raise ValueError('send {"ack": 17} with the id of an event')
+            hub = hub_of(websocket)
+            await hub.write(hub.acknowledge, token.name, number)
+        except (ValueError, OSError) as error:
+            await websocket.send_text(json.dumps({"error": str(error)}))
+
+
+async def _receive(websocket: WebSocket) -> str:
+    """The next text; what is none reads as an empty one."""
+    try:
+        return await websocket.receive_text() or ""
+    except KeyError:  # a binary message
+        return ""
+
+
+def _secret_in_header(websocket: WebSocket) -> str:
+    scheme, _, secret = websocket.headers.get("authorization", "").partition(" ")
+    return secret.strip() if scheme.lower() == "bearer" else ""
+
+
+async def _secret_in_first_message(websocket: WebSocket) -> str:
+    try:
+        text = await asyncio.wait_for(_receive(websocket), SECONDS_FOR_A_TOKEN)
+    except TimeoutError:
+        raise ValueError('no token came in time; send {"token": "…"} first') from None
+    secret = _field(text, "token")
+    return secret if isinstance(secret, str) else ""
+
+
+def _field(text: str, name: str) -> object:
+    try:
+        words = json.loads(text)
+    except (ValueError, RecursionError):
+        words = None
+    return words.get(name) if isinstance(words, dict) else None
+
+
+def _cut(reason: str) -> str:
+    return reason.encode(errors="replace")[:_LONGEST_REASON].decode(errors="ignore")

@@ -1,0 +1,120 @@
+"""Messages: publish one or many, read recent ones."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+
+from nearcast.model import Message
+from nearcast.service.api.access import require, service_of
+from nearcast.service.api.bodies import Body, json_object, lines_of
+from nearcast.service.api.errors import GUARDED, documented
+from nearcast.service.api.models import (
+    BulkReceipt,
+    Feature,
+    MessagePage,
+    MessageReceipt,
+    feature_body,
+    feature_lines,
+)
+from nearcast.service.documents import message_from
+from nearcast.service.stores.tokens import PUBLISHER, Token
+
+MOST_REASONS = 1_000
+"""Of one bulk: whoever gets every line wrong learns enough from the first ones."""
+
+router = APIRouter(tags=["messages"], responses=GUARDED)
+
+Publisher = Annotated[Token, Depends(require(PUBLISHER))]
+Anyone = Annotated[Token, Depends(require())]
+
+
+@router.post(
+    "/v1/messages",
+    response_model=MessageReceipt,
+    responses={201: {"model": MessageReceipt, "description": "It is published."}},
+    openapi_extra=feature_body("message"),
+)
+def publish_message(
+    request: Request, response: Response, token: Publisher, body: Body
+) -> dict[str, Any]:
+    """Publish a message.  It is durable when the answer comes; an id counts once."""
+    request.app.state.message_rate.take(token.id)
+    metrics = request.app.state.metrics
+    try:
+        message = message_from(json_object(body), time.time())
+    except (ValueError, TypeError, OverflowError):
+        metrics.count_messages(rejected=1)
+        raise
+    [receipt] = service_of(request).messages.publish([message])
+    metrics.count_messages(accepted=receipt.is_new, duplicates=not receipt.is_new)
+    response.status_code = 201 if receipt.is_new else 200
+    return {"id": receipt.id, "offset": receipt.offset, "duplicate": not receipt.is_new}
+
+
+@router.post(
+    "/v1/messages/bulk", response_model=BulkReceipt, openapi_extra=feature_lines("message")
+)
+def publish_messages(request: Request, token: Publisher, body: Body) -> dict[str, Any]:
+    """Publish many, a Feature on each line.  Good lines count whatever the others are."""
+    lines = list(lines_of(body))
+    request.app.state.message_rate.take(token.id, len(lines))
+    now = time.time()
+    messages: list[Message] = []
+    rejected: list[dict[str, Any]] = []
+    for number, line in lines:
+        try:
+            messages.append(message_from(json_object(line), now))
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            rejected.append({"line": number, "reason": str(error)})
+    receipts = service_of(request).messages.publish(messages) if messages else []
+    accepted = sum(receipt.is_new for receipt in receipts)
+    duplicates = len(receipts) - accepted
+    request.app.state.metrics.count_messages(
+        accepted=accepted, duplicates=duplicates, rejected=len(rejected)
+    )
+    return {
+        "accepted": accepted,
+        "duplicates": duplicates,
+        "rejected_count": len(rejected),
+        "rejected": rejected[:MOST_REASONS],
+    }
+
+
+@router.get(
+    "/v1/messages",
+    response_class=Response,
+    responses={200: {"model": MessagePage, "description": "Newest first."}},
+)
+def recent_messages(
+    request: Request,
+    token: Anyone,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    before: Annotated[
+        int | None, Query(ge=0, le=2**62, description="The `next` of the page before.")
+    ] = None,
+) -> Response:
+    """Recent messages of everybody."""
+    found = service_of(request).messages.recent(limit + 1, before)
+    features = ", ".join(body for _, body in found[:limit])  # they are JSON already
+    next_page = found[limit - 1][0] if len(found) > limit else "null"
+    return Response(
+        f'{{"type": "FeatureCollection", "features": [{features}], "next": {next_page}}}',
+        media_type="application/json",
+    )
+
+
+@router.get(
+    "/v1/messages/{id}",
+    response_model=Feature,
+    response_model_exclude_unset=True,
+    responses=documented(404),
+)
+def get_message(request: Request, token: Anyone, id: str) -> dict[str, Any]:
+    """One message that is still kept."""
+    found = service_of(request).messages.get(id)
+    if found is None:
+        raise HTTPException(404, f"message {id!r} is unknown, or is no longer kept")
+    return found

@@ -1,0 +1,1 @@
+"""How do events reach their readers?  In order, at least once, nobody waiting for anybody else."""

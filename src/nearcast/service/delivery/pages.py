@@ -1,0 +1,113 @@
+"""`read_page`: the next events of a subscriber, with what their messages said.
+
+An event as it is delivered:
+
+    {"id": 17, "kind": "match", "subscription": "cafe", "time": 1731662000.5,
+     "message": {"type": "Feature", …}}
+
+and what a reader is told who fell behind what is kept:
+
+    {"kind": "gap", "after": 5, "up_to": 17}
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from nearcast.service.service import Service
+from nearcast.service.stores.outbox import Event
+
+MOST_EVENTS = 100
+"""Of a page: readers take one at a time, so that nothing piles up in between."""
+LARGEST_PAGE = 1_000_000
+"""Letters of a page; one event alone may have more."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedEvent:
+    """An event and its JSON text."""
+
+    sequence: int
+    subscription: str
+    offset: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What follows the event number `after`.
+
+    - `lost_up_to`: events up to this number are no longer kept; they come before `events`
+    - `is_held_up`: more is there, but what the messages said is not at hand yet
+    """
+
+    after: int
+    lost_up_to: int | None
+    events: list[RenderedEvent]
+    is_held_up: bool = False
+
+    def __bool__(self) -> bool:
+        """Is there something to tell?"""
+        return bool(self.events) or self.lost_up_to is not None
+
+    @property
+    def cursor(self) -> int:
+        """The number from which to go on."""
+        if self.events:
+            return self.events[-1].sequence
+        return self.after if self.lost_up_to is None else self.lost_up_to
+
+    @property
+    def gap(self) -> str | None:
+        """The JSON that tells of what is lost.
+
+        >>> Page(5, 17, []).gap
+        '{"kind": "gap", "after": 5, "up_to": 17}'
+        """
+        if self.lost_up_to is None:
+            return None
+        return json.dumps({"kind": "gap", "after": self.after, "up_to": self.lost_up_to})
+
+    @property
+    def texts(self) -> list[str]:
+        """The JSON of everything, in order."""
+        gap = self.gap
+        return ([] if gap is None else [gap]) + [event.text for event in self.events]
+
+
+def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_EVENTS) -> Page:
+    """Read on behind the event number `after`; some milliseconds at most."""
+    # In this order: the pipeline may drop events between the two, and then the gap tells.
+    events = service.outbox.events(subscriber, after, limit)
+    lost_up_to = service.outbox.gap(subscriber, after)
+    if lost_up_to is not None:
+        events = [event for event in events if event.sequence > lost_up_to]
+    # In this order: what is not said below `read_to` is forgotten, beyond it is yet to come.
+    read_to = service.messages.read_to
+    bodies = service.messages.bodies(event.offset for event in events)
+    rendered: list[RenderedEvent] = []
+    letters = 0
+    for event in events:
+        body = bodies.get(event.offset)
+        if body is not None:
+            rendered.append(_render(event, body))
+            letters += len(body)
+            if letters > LARGEST_PAGE:
+                break
+        elif event.offset >= read_to:
+            return Page(after, lost_up_to, rendered, is_held_up=True)
+        elif rendered:
+            break  # the next page begins with this gap
+        else:
+            lost_up_to = event.sequence
+    return Page(after, lost_up_to, rendered)
+
+
+def _render(event: Event, body: str) -> RenderedEvent:
+    # The body is JSON already; reading it to write it again would cost more than all the rest.
+    text = (
+        f'{{"id": {event.sequence}, "kind": "match", "subscription": '
+        f'{json.dumps(event.subscription)}, "time": {event.written}, "message": {body}}}'
+    )
+    return RenderedEvent(event.sequence, event.subscription, event.offset, text)

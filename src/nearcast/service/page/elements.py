@@ -1,0 +1,101 @@
+"""The two parts of the page that the browser draws by itself: the map and the list of matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nicegui.elements.leaflet  # its Leaflet and leaflet.draw are used, its element is not
+from nicegui import ui
+
+from nearcast.model import Region
+from nearcast.service.page.places import shape_of
+
+_LEAFLET = Path(nicegui.elements.leaflet.__file__).parent / "dist"
+
+Match = dict[str, Any]
+"""A match as the browser gets it: id, subscription, colour, time, text, lon, lat."""
+Dot = tuple[float, float, str]
+"""A message as the browser gets it: longitude, latitude, text."""
+
+
+class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": "static"}):
+    """The map: messages fade, matches glow, subscriptions are drawn and can be drawn.
+
+    - `tiles`: the address of a tile server, or nothing
+    - `corners`: south-west and north-east, as latitude and longitude, of what to show at first
+    """
+
+    def __init__(self, tiles: str, corners: Sequence[tuple[float, float]] | None) -> None:
+        super().__init__()
+        self.add_resource(_LEAFLET)
+        self._props["tiles"] = tiles
+        self._props["bounds"] = corners
+        self._props["shapes"] = []
+        self._props["draft"] = None
+
+    def on_drawn(self, handler: Callable[[str], Any]) -> None:
+        """Call with the place, as text, that was drawn."""
+        self.on("drawn", lambda event: handler(event.args))
+
+    def on_drawing(self, handler: Callable[[str], Any]) -> None:
+        """Call with the place as it is so far, now and then while it is being drawn."""
+        self.on("drawing", lambda event: handler(event.args))
+
+    def on_stopped(self, handler: Callable[[], Any]) -> None:
+        """Call when drawing has ended, with a place or without."""
+        self.on("stopped", lambda _: handler())
+
+    def draw(self, kind: str) -> None:
+        """Let the person draw a `box`, a `circle` or a `polygon`."""
+        self.run_method("draw", kind)
+
+    def tick(self, messages: Sequence[Dot], matches: Sequence[Match]) -> None:
+        """What has come since the last tick."""
+        self.run_method("tick", messages, matches)
+
+    def set_draft(self, region: Region | None) -> None:
+        """The region that is being thought about."""
+        self._props["draft"] = None if region is None else shape_of(region)
+        self.update()
+
+    def set_shapes(self, shapes: Sequence[tuple[str, str, Region]]) -> None:
+        """Name, colour and region of each subscription that has one."""
+        self._props["shapes"] = [
+            {"name": name, "colour": colour, **shape_of(region)} for name, colour, region in shapes
+        ]
+        self.update()
+
+    def show(self, region: Region) -> None:
+        """Go where the region is."""
+        self.run_method("show", shape_of(region))
+
+    def select(self, lon: float, lat: float) -> None:
+        """Go to a place and mark it."""
+        self.run_method("select", lon, lat)
+
+    def deselect(self) -> None:
+        """Take the mark away."""
+        self.run_method("deselect")
+
+
+class MatchList(ui.element, component="static/match_list.js"):
+    """Matches, newest first; `on_choose` gets the id of the one that was chosen."""
+
+    def __init__(self, on_choose: Callable[[int], Any], *, empty: str) -> None:
+        super().__init__()
+        self._props["empty"] = empty
+        self.on("choose", lambda event: on_choose(event.args))
+
+    def add(self, matches: Sequence[Match]) -> None:
+        """Put these on top; the newest comes first."""
+        self.run_method("add", matches)
+
+    def forget(self, subscription: str) -> None:
+        """Take away what a subscription matched."""
+        self.run_method("forget", subscription)
+
+    def unchoose(self) -> None:
+        """Mark none."""
+        self.run_method("unchoose")
