@@ -28,7 +28,7 @@ class FakeService:
         self.is_closing = False
         self._events = defaultdict(list)
         self._sequence = 0
-        self.tokens = self.outbox = self.log = self
+        self.tokens = self.outbox = self.log = self.deliveries = self
         self.pipeline = SimpleNamespace(
             status=SimpleNamespace(state="running", problem=None, progress={"lag": 0})
         )
@@ -56,6 +56,9 @@ class FakeService:
 
     def revoke(self, id):
         del self.live_tokens[id]
+
+    def cursor(self, subscriber):
+        return self.acknowledged.get(subscriber, 0)
 
     def last_sequence(self):
         return self._sequence
@@ -123,7 +126,7 @@ def _handler(service):
                     self.answer(200, {})
                 case "PUT", ["webhooks", _]:
                     service.webhooks[who] = json.loads(body)["url"]
-                    self.answer(201, {"secret": SECRET})
+                    self.answer(201, {"secret": SECRET, "cursor": service.last_sequence()})
                 case "DELETE", ["webhooks", _]:
                     known = service.webhooks.pop(who, None)
                     self.answer(204 if known else 404, None if known else {"error": "unknown"})
@@ -138,7 +141,7 @@ def _handler(service):
             self.send_response(200)
             self.end_headers()
             self.wfile.write(b"retry: 1000\n\n: still here\n\n")
-            for event in service.follow(who, int(self.headers.get("Last-Event-ID", 0))):
+            for event in service.follow(who, int(self.headers["Last-Event-ID"])):
                 try:
                     self.wfile.write(b"id: 1\ndata: " + json.dumps(event).encode() + b"\n\n")
                 except OSError:

@@ -29,7 +29,7 @@ def test_messages_are_of_the_time_of_publishing(service, ann):
 
 def test_a_webhook_of_an_earlier_run_is_replaced(service, ann):
     service.webhooks["ann"] = "http://gone/"
-    assert ann.create_webhook("demo", "http://here/") == "whsec_c2VjcmV0"
+    assert ann.create_webhook("demo", "http://here/") == ("whsec_c2VjcmV0", 0)
     assert service.asked == [
         ("DELETE", "/v1/webhooks/demo", "ann"),
         ("PUT", "/v1/webhooks/demo", "ann"),

@@ -15,7 +15,7 @@ def test_there_is_something_of_everything_soon():
     broker.subscribe_batch(
         SubscriptionBatch.from_subscriptions([person.subscription for person in people])
     )
-    moments = list(islice(city.moments(messages_per_tick=MESSAGES_PER_TICK, begin=BEGIN), 60))
+    moments = list(islice(city.moments(messages_per_tick=MESSAGES_PER_TICK, begin=BEGIN), 90))
     assert {burst.kind for moment in moments for burst in moment.bursts} == set(BURSTS)
     batch = MessageBatch.from_messages([each for moment in moments for each in moment.messages])
     told = broker.publish_batch(batch).to_arrow()["subscription_id"].to_pylist()

@@ -47,7 +47,7 @@ def ann(service):
 def test_a_stream_is_followed_and_acknowledged(service, ann):
     tally = Noting(3)
     service.publish([message("a-1")])  # before anybody listens
-    receiver = StreamReceiver("ann", ann, tally)
+    receiver = StreamReceiver("ann", ann, tally, 0)
     service.publish([message("a-2"), message("a-3")])
     assert tally.all_there.wait(60)
     receiver.close()
@@ -61,7 +61,7 @@ def test_a_stream_is_followed_and_acknowledged(service, ann):
 
 def test_a_broken_stream_goes_on_behind_the_last_event(service, ann):
     tally = Noting(2)
-    receiver = StreamReceiver("ann", ann, tally)
+    receiver = StreamReceiver("ann", ann, tally, 0)
     service.publish([message("a-1")])
     wait_for(lambda: receiver.last == 1)
     receiver._stream.close()
@@ -73,7 +73,7 @@ def test_a_broken_stream_goes_on_behind_the_last_event(service, ann):
 
 def test_a_gap_is_skipped(service, ann):
     tally = Tally("a-")
-    receiver = StreamReceiver("ann", ann, tally)
+    receiver = StreamReceiver("ann", ann, tally, 0)
     with service.news:
         service._events["ann"].append({"id": 9, "kind": "gap", "after": 0, "up_to": 17})
         service.news.notify_all()

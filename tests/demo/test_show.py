@@ -70,6 +70,18 @@ def test_the_city_is_fed_and_everybody_is_told(service, started):
     assert lines[2].startswith("16:30  10 messages, ")
 
 
+def test_a_second_run_goes_on_behind_the_first(service, ending):
+    def figures():
+        status = Status(Console(file=io.StringIO(), width=200))
+        show = Show(service, service.address, status, ending)
+        return show.run(0.2, on_begin=lambda: None)
+
+    first, second = figures(), figures()
+    assert second.deliveries == second.matches == 11 * second.messages > 0
+    ids = [message["id"] for message in service.messages]
+    assert len(set(ids)) == len(ids) == first.messages + second.messages + 2
+
+
 def test_it_ends_when_it_is_asked_to(service, started, ending):
     show, _ = started
     figures = show.run(None, on_begin=threading.Timer(0.2, ending.set).start)

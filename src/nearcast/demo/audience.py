@@ -59,8 +59,12 @@ def listening(
         for subscriber, subscriptions in wishes.items():
             client = stack.enter_context(client_of(service, address, subscriber, "subscriber"))
             client.subscribe(subscriptions)
-            kind = WebhookReceiver if subscriber == BY_WEBHOOK else StreamReceiver
-            receiver: Receiver = kind(subscriber, client, tally)
+            receiver: Receiver
+            if subscriber == BY_WEBHOOK:
+                receiver = WebhookReceiver(subscriber, client, tally)
+            else:
+                acknowledged = service.deliveries.cursor(subscriber)
+                receiver = StreamReceiver(subscriber, client, tally, acknowledged)
             stack.callback(receiver.close)
             receivers.append(receiver)
         yield Audience(receivers, sum(map(len, wishes.values())))

@@ -51,22 +51,22 @@ class Client:
         """All events up to this one have arrived."""
         self._ask("POST", "/v1/events/ack", json.dumps({"id": id}))
 
-    def create_webhook(self, name: str, url: str) -> str:
-        """Have events posted to `url`.  The secret that signs them is told on creation alone."""
+    def create_webhook(self, name: str, url: str) -> tuple[str, int]:
+        """Have events posted to `url`: the secret that signs them, and the id they come behind.
+
+        The secret is told on creation alone.
+        """
         self.remove_webhook(name)  # of an earlier run
         answer = self._ask("PUT", f"/v1/webhooks/{name}", json.dumps({"url": url}))
-        secret: str = answer["secret"]
-        return secret
+        return answer["secret"], answer["cursor"]
 
     def remove_webhook(self, name: str) -> None:
         """Have nothing posted any more, if anything was."""
         self._ask("DELETE", f"/v1/webhooks/{name}", accept_missing=True)
 
-    def stream(self, after: int | None) -> EventStream:
-        """Events as they come, behind the one of this id; None: behind the acknowledged ones."""
-        headers = dict(self._headers)
-        if after is not None:
-            headers["Last-Event-ID"] = str(after)
+    def stream(self, after: int) -> EventStream:
+        """Events as they come, behind the one of this id."""
+        headers = {**self._headers, "Last-Event-ID": str(after)}
         return EventStream(self._server, "/v1/events/stream", headers)
 
     def _ask(

@@ -37,12 +37,14 @@ class Receiver(Protocol):
 
 
 class StreamReceiver:
-    """Follows the stream of a subscriber, and comes back to it when it breaks."""
+    """Follows the stream of a subscriber, and comes back to it when it breaks.
 
-    def __init__(self, subscriber: str, client: Client, tally: Tally) -> None:
+    `acknowledged` is the id of the last event that an earlier run received.
+    """
+
+    def __init__(self, subscriber: str, client: Client, tally: Tally, acknowledged: int) -> None:
         self.subscriber = subscriber
-        self.last = 0
-        self._acknowledged = 0
+        self.last = self._acknowledged = acknowledged
         self._client = client
         self._tally = tally
         self._closing = threading.Event()
@@ -76,7 +78,7 @@ class StreamReceiver:
 
     @contextmanager
     def _open(self) -> Iterator[EventStream]:
-        with closing(self._client.stream(self.last or None)) as stream:
+        with closing(self._client.stream(self.last)) as stream:
             self._stream = stream
             if self._closing.is_set():  # `close` may have looked for the stream before
                 stream.close()
@@ -88,7 +90,6 @@ class WebhookReceiver:
 
     def __init__(self, subscriber: str, client: Client, tally: Tally) -> None:
         self.subscriber = subscriber
-        self.last = 0
         self._client = client
         self._tally = tally
         self._secret = ""  # told in a moment; what is posted before is posted again
@@ -99,7 +100,8 @@ class WebhookReceiver:
         self._thread.start()
         try:
             port = self._server.server_address[1]
-            self._secret = client.create_webhook(WEBHOOK, f"http://127.0.0.1:{port}/")
+            url = f"http://127.0.0.1:{port}/"
+            self._secret, self.last = client.create_webhook(WEBHOOK, url)
         except BaseException:
             self._end()
             raise

@@ -19,7 +19,7 @@ from nearcast.model import Message, Point
 from nearcast.service.service import Service
 
 SEED = 22
-"""A city in which something of everything happens in the first minute."""
+"""A city in which something of everything happens in the first minutes."""
 PEOPLE = 2_000
 MESSAGES_PER_TICK = 40
 BEGIN = 16 * 60 + 30

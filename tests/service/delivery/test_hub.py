@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from nearcast.service.delivery import feed, hub
+from nearcast.service.delivery import hub
 from nearcast.service.delivery.hub import Hub
 
 SAFETY_SECONDS = 60.0
@@ -159,44 +159,3 @@ def test_what_does_not_exist_cannot_be_acknowledged(service, pipeline, number):
     pipeline.match("ann", "tea")
     with pytest.raises(ValueError, match=f"event id {number} is not one of 0 to 1; give the id"):
         Hub(service).acknowledge("ann", number)
-
-
-def test_the_feed_is_read_once_for_all_who_watch(service, pipeline, monkeypatch):
-    monkeypatch.setattr(feed, "SECONDS_BETWEEN_GLIMPSES", 0.001)
-    monkeypatch.setattr(feed, "MOST_ROWS", 5)
-    pipeline.match("ann", "before")
-
-    async def scenario(made):
-        watches = [made.feed.watch() for _ in range(2)]
-        waiting = [asyncio.create_task(anext(each)) for each in watches]
-        while not all(each.done() for each in waiting):
-            await asyncio.to_thread(pipeline.match, "bob", *"abcdefgh")
-        one, other = (each.result() for each in waiting)
-        assert one is other
-        assert one.messages or one.events  # a look may fall between the two
-        assert "before" not in str(one.messages)
-        for each in watches:
-            await each.aclose()
-        assert made.feed._task is None
-
-    run(scenario, service)
-
-
-def test_the_feed_shows_the_newest_and_counts_all(service, pipeline, monkeypatch):
-    monkeypatch.setattr(feed, "MOST_ROWS", 3)
-    pipeline.match("ann", *"abcdef")
-    glimpse = feed.Feed(service)._glimpse(0, 1)
-    assert [offset for offset, _ in glimpse.messages] == [3, 4, 5]
-    assert [event.sequence for event in glimpse.events] == [4, 5, 6]
-    assert glimpse.event_count == 5
-
-
-def test_the_feed_ends_with_the_hub(service):
-    async def scenario(made):
-        waiting = asyncio.create_task(anext(made.feed.watch(), None))
-        await asyncio.sleep(0)
-        await made.stop()
-        assert await waiting is None
-        assert await anext(made.feed.watch(), None) is None
-
-    run(scenario, service)

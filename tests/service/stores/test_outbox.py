@@ -61,6 +61,7 @@ def test_each_subscriber_has_its_own_events_in_order(make_sink, outbox):
     assert seen(outbox.events("ann", 1, 1)) == [(3, "b", 4)]
     assert seen(outbox.events("bob", 0, 10)) == [(2, "a", 3)]
     assert [each.sequence for each in outbox.all_events(2, 10)] == [3, 4]
+    assert [outbox.before_newest("ann", count) for count in (1, 2, 3)] == [3, 1, 0]
     assert outbox.subscribers_since(2) == (4, {"ann"})
     assert outbox.last_sequence() == 4
     assert outbox.matched("ann", "a") == 2

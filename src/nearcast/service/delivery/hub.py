@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from nearcast.service.delivery.feed import Feed
 from nearcast.service.delivery.pages import Page, read_page
 from nearcast.service.delivery.webhooks import Webhooks
 from nearcast.service.service import Service
@@ -29,7 +28,6 @@ logger = logging.getLogger(__name__)
 class Hub:
     """Between the outbox and all who read it.  It belongs to one event loop.
 
-    - `feed`: what everybody's messages and events are now, sampled
     - `webhooks`: at work while the hub is
     - `streams`: how many readers follow a subscriber's events
     """
@@ -42,7 +40,6 @@ class Hub:
         self._writers = ThreadPoolExecutor(WRITING_THREADS, "deliveries")
         self._is_stopping = False
         self._task: asyncio.Task[None] | None = None
-        self.feed = Feed(service)
         self.webhooks = Webhooks(service, self)
         self.streams = 0
 
@@ -62,7 +59,6 @@ class Hub:
         """
         self._is_stopping = True
         self._service.on_events = lambda: None
-        self.feed.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])

@@ -77,14 +77,9 @@ class EveryMatch:
 
     def _begin(self) -> tuple[int, int]:
         """Where to begin, so that the list is about full, and the newest number there is."""
-        outbox, owner = self._visit.service.outbox, self._visit.owner
+        outbox = self._visit.service.outbox
         last = outbox.last_sequence()
-        back = 1_000
-        while back < last:
-            if sum(outbox.counts_between(owner, last - back, last).values()) >= MATCHES_KEPT:
-                return last - back, last
-            back *= 4
-        return 0, last
+        return outbox.before_newest(self._visit.owner, MATCHES_KEPT), last
 
     def _match(self, event: RenderedEvent) -> Match:
         found = json.loads(event.text)

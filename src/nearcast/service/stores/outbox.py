@@ -70,6 +70,16 @@ class Outbox:
         query = f"SELECT {_EVENT} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"
         return self._events(query, (after, limit))
 
+    def before_newest(self, subscriber: str, count: int) -> int:
+        """The number beyond which a subscriber has so many events, or fewer if there are."""
+        query = (
+            "SELECT sequence FROM events WHERE subscriber = ?"
+            " ORDER BY sequence DESC LIMIT 1 OFFSET ?"
+        )
+        with self._database.reading() as connection:
+            row = connection.execute(query, (subscriber, count)).fetchone()
+        return 0 if row is None else row[0]
+
     def subscribers_since(self, after: int) -> tuple[int, set[str]]:
         """The newest number, and who has events beyond `after`."""
         with self._database.reading() as connection:
