@@ -84,8 +84,10 @@ class _State(Collector):
             state.add_metric([name], float(name == status.state))
         yield state
         yield _counter("pipeline_starts", "How often it was started.", status.starts)
+        lag = self._service.lag()
+        if lag is not None:
+            yield _gauge("pipeline_lag_rows", "Rows of the log that it has yet to process.", lag)
         for name, key, text in (
-            ("pipeline_lag_rows", "lag", "How many rows of the log it is behind."),
             ("pipeline_batch_milliseconds", "milliseconds", "How long the last batch took."),
             ("pipeline_hit_rate", "hit_rate", "The share of steps with a shard at hand."),
         ):

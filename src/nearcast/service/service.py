@@ -64,6 +64,11 @@ class Service:
         self.pipeline.start()
         self._keeper.start()
 
+    def lag(self) -> int | None:
+        """How many rows of the log the pipeline has yet to process; None: it has not said."""
+        processed = self.pipeline.status.progress.get("offset")
+        return None if processed is None else self.log.end - processed
+
     def stop(self) -> None:
         """Stop in good order; everything acknowledged is on the disk before, during and after."""
         self._stopping.set()

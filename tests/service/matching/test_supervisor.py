@@ -95,3 +95,11 @@ def test_a_pipeline_that_does_not_end_is_killed(watch, monkeypatch):
     supervisor.until(lambda status: status.state == "running")
     supervisor.stop()
     assert supervisor._process.returncode == -signal.SIGKILL
+
+
+def test_what_java_and_spark_say_goes_into_the_log(watch, caplog):
+    caplog.set_level("INFO")
+    supervisor = watch(f"import sys; print('WARN slow', file=sys.stderr)\n{SAYS_AND_WAITS}")
+    supervisor.until(lambda status: status.progress)
+    supervisor.stop()
+    assert "the pipeline says: WARN slow" in caplog.messages
