@@ -32,7 +32,6 @@ class Tally:
         self._lock = threading.Lock()
         self._seconds: deque[float] = deque(maxlen=LATEST)
         self.by_way: Counter[str] = Counter()
-        self.by_subscriber: Counter[str] = Counter()
         self.newest: tuple[str, str] | None = None
 
     def note(self, subscriber: str, way: str, event: Mapping[str, Any]) -> None:
@@ -43,7 +42,6 @@ class Tally:
         with self._lock:
             self._seconds.append(self._clock() - said["time"])
             self.by_way[way] += 1
-            self.by_subscriber[subscriber] += 1
             self.newest = subscriber, said["text"]
 
     @property
