@@ -26,6 +26,7 @@ from nearcast.pipeline.rows import REJECTS, Rows
 from nearcast.pipeline.snapshot import MakeIndex
 from nearcast.pipeline.state import ShardFiles, StateFolder
 from nearcast.pipeline.stream_routing import CHANGES, MESSAGES
+from nearcast.pipeline.worker_garbage import spare_loaded_code
 
 VOTES = "votes"
 """How many shards have to find an id unknown before it is: those that it might be in."""
@@ -76,6 +77,7 @@ def run_step(
         facts = step.run(parts, files[shard])
         move_on(state, files, partitioning, make_index)
     yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts)]})
+    spare_loaded_code("step")
 
 
 class Step:

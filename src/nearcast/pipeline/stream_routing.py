@@ -29,6 +29,7 @@ from nearcast.pipeline.rows import (
     read_messages,
     read_subscriptions,
 )
+from nearcast.pipeline.worker_garbage import spare_loaded_code
 
 CHANGES, MESSAGES, REJECTS = 0, 1, 2
 """What a packed batch holds."""
@@ -126,6 +127,7 @@ def route(
     if refused is not None and len(refused):
         # Always to the same shard, or a replay with other tasks might lose or repeat them.
         yield packed(0, REJECTS, _ipc(refused))
+    spare_loaded_code("route")
 
 
 def _with_positions(table: pa.Table, first: int, is_ordered: bool) -> pa.Table:
