@@ -77,7 +77,7 @@ class Receiver:
                 if self._hangs:
                     await asyncio.Event().wait()
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass  # hung up, by either side
         finally:
             writer.close()
