@@ -55,6 +55,7 @@ class Receiver:
 
     def __init__(self, *, hangs: bool) -> None:
         self._hangs = hangs
+        self._never = asyncio.Event()
         self.posts = 0
         self.url = ""
 
@@ -75,7 +76,7 @@ class Receiver:
                 await reader.readexactly(int(found[1]) if found else 0)
                 self.posts += 1
                 if self._hangs:
-                    await asyncio.Event().wait()
+                    await self._never.wait()
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass  # hung up, by either side

@@ -26,39 +26,38 @@ def run(scenario, service):
 
 
 async def settled(made, subscriber):
-    while not made._waiting.get(subscriber):
+    while not made._bells.get(subscriber):
         await asyncio.sleep(0)
 
 
 def test_only_those_with_events_are_woken(service, pipeline):
     async def scenario(made):
-        ann = asyncio.create_task(made.changed("ann", 0))
-        bob = asyncio.create_task(made.changed("bob", 0))
-        await settled(made, "ann")
-        await settled(made, "bob")
-        await asyncio.to_thread(pipeline.match, "ann", "tea")
-        await ann
-        assert not bob.done()
-        bob.cancel()
-        await asyncio.wait([bob])
-        assert made._waiting == {}  # nobody is remembered for nothing
+        with made.bell("ann") as ann, made.bell("bob") as bob:
+            await asyncio.to_thread(pipeline.match, "ann", "tea")
+            await ann.wait()
+            assert not bob.is_set()
+        assert made._bells == {}  # nobody is remembered for nothing
 
     run(scenario, service)
 
 
 def test_who_comes_late_does_not_wait(service, pipeline):
     pipeline.match("ann", "tea")
-    run(lambda made: made.changed("ann", 0), service)
+
+    async def scenario(made):
+        async with aclosing(made.follow("ann", 0)) as following:
+            assert [event.sequence for event in (await anext(following)).events] == [1]
+
+    run(scenario, service)
 
 
 def test_a_word_that_got_lost_costs_a_moment(service, pipeline, monkeypatch):
     monkeypatch.setattr(hub, "SECONDS_BETWEEN_LOOKS", 0.01)
 
     async def scenario(made):
-        ann = asyncio.create_task(made.changed("ann", 0))
-        await settled(made, "ann")
-        await asyncio.to_thread(pipeline.match, "ann", "tea", tell=False)
-        await ann
+        with made.bell("ann") as ann:
+            await asyncio.to_thread(pipeline.match, "ann", "tea", tell=False)
+            await ann.wait()
 
     run(scenario, service)
 
@@ -74,10 +73,9 @@ def test_a_look_that_fails_is_not_the_last(service, pipeline, monkeypatch, caplo
     monkeypatch.setattr(service.outbox, "subscribers_since", unlucky)
 
     async def scenario(made):
-        ann = asyncio.create_task(made.changed("ann", 0))
-        await settled(made, "ann")
-        await asyncio.to_thread(pipeline.match, "ann", "tea")
-        await ann
+        with made.bell("ann") as ann:
+            await asyncio.to_thread(pipeline.match, "ann", "tea")
+            await ann.wait()
 
     run(scenario, service)
     assert "no luck" in caplog.text

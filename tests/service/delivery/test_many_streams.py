@@ -46,7 +46,7 @@ def test_a_thousand_idle_streams(web):
         await asyncio.to_thread(wait_until, lambda: web.hub.streams == 0)
 
     asyncio.run(asyncio.wait_for(main(), 2 * SAFETY_SECONDS))
-    assert web.hub._waiting == {}
+    assert web.hub._bells == {}
 
 
 def test_a_slow_reader_takes_no_memory_and_delays_nobody(web, monkeypatch):

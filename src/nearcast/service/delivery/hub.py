@@ -6,8 +6,9 @@ import asyncio
 import functools
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from nearcast.service.delivery.pages import Page, read_page
@@ -34,7 +35,7 @@ class Hub:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._bells: dict[str, set[asyncio.Event]] = {}
         self._acknowledging = threading.Lock()
         # Their own threads, so that a slow disk takes none from those who read.
         self._writers = ThreadPoolExecutor(WRITING_THREADS, "deliveries")
@@ -63,28 +64,27 @@ class Hub:
             self._task.cancel()
             await asyncio.wait([self._task])
             self._task = None
-        for subscriber in list(self._waiting):
-            self._wake(subscriber)
+        for subscriber in self._bells:
+            self._ring(subscriber)
         await self.webhooks.stop()
 
     # ------------------------------------------------------------ for readers
 
-    async def changed(self, subscriber: str, after: int, seconds: float | None = None) -> None:
-        """Wait for events of a subscriber beyond the number `after`, no longer than `seconds`.
+    @contextmanager
+    def bell(self, subscriber: str) -> Iterator[asyncio.Event]:
+        """Rings when a subscriber may have new events, and when the hub stops.
 
-        It may return early: look, and wait again.
+        Clear it, look, and wait for it: so nothing slips in between.
         """
-        woken = asyncio.get_running_loop().create_future()
-        # Waiting begins before the look, so that nothing slips in between.
-        waiting = self._waiting.setdefault(subscriber, set())
-        waiting.add(woken)
+        bell = asyncio.Event()
+        self._bells.setdefault(subscriber, set()).add(bell)
         try:
-            if not self._is_stopping and not await self._has_events(subscriber, after):
-                await asyncio.wait([woken], timeout=seconds)
+            yield bell
         finally:
-            waiting.discard(woken)
-            if not waiting and self._waiting.get(subscriber) is waiting:
-                del self._waiting[subscriber]
+            bells = self._bells[subscriber]
+            bells.discard(bell)
+            if not bells:
+                del self._bells[subscriber]
 
     async def follow(
         self, subscriber: str, after: int, *, heartbeat: float | None = None
@@ -96,21 +96,25 @@ class Hub:
         """
         self.streams += 1
         try:
-            while not self._is_stopping:
-                page = await asyncio.to_thread(read_page, self._service, subscriber, after)
-                if page:
+            with self.bell(subscriber) as bell:
+                while not self._is_stopping:
+                    bell.clear()
+                    page = await asyncio.to_thread(read_page, self._service, subscriber, after)
                     after = page.cursor
-                    yield page
-                elif page.is_held_up:
-                    await asyncio.sleep(SECONDS_HELD_UP)
-                elif not await self._is_woken(subscriber, after, heartbeat):
-                    yield page
+                    if page:
+                        yield page
+                    if page.has_more:
+                        continue
+                    if page.is_held_up:
+                        await asyncio.sleep(SECONDS_HELD_UP)
+                    elif not await _rings(bell, heartbeat):
+                        yield Page(after, None, [])
         finally:
             self.streams -= 1
 
     def wake(self, subscriber: str) -> None:
         """Let the readers of a subscriber look again; from any thread."""
-        self._loop.call_soon_threadsafe(self._wake, subscriber)
+        self._loop.call_soon_threadsafe(self._ring, subscriber)
 
     async def write(self, function: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
         """Call what waits for the disk, in a thread that nobody reads in."""
@@ -140,15 +144,6 @@ class Hub:
 
     # ------------------------------------------------------------ inside
 
-    async def _is_woken(self, subscriber: str, after: int, seconds: float | None) -> bool:
-        """False when the time was up first."""
-        begin = self._loop.time()
-        await self.changed(subscriber, after, seconds)
-        return seconds is None or self._loop.time() - begin < seconds
-
-    async def _has_events(self, subscriber: str, after: int) -> bool:
-        return bool(await asyncio.to_thread(self._service.outbox.events, subscriber, after, 1))
-
     def _hear(self) -> None:
         """Called in a thread of the supervisor."""
         self._loop.call_soon_threadsafe(self._news.set)
@@ -160,7 +155,7 @@ class Hub:
                     self._service.outbox.subscribers_since, self._seen
                 )
                 for subscriber in subscribers:
-                    self._wake(subscriber)
+                    self._ring(subscriber)
             except Exception:  # whatever it is: it is looked at again
                 logger.exception("the outbox cannot be read")
             try:
@@ -169,7 +164,15 @@ class Hub:
                 continue
             self._news.clear()
 
-    def _wake(self, subscriber: str) -> None:
-        for woken in self._waiting.pop(subscriber, ()):
-            if not woken.done():
-                woken.set_result(None)
+    def _ring(self, subscriber: str) -> None:
+        for bell in self._bells.get(subscriber, ()):
+            bell.set()
+
+
+async def _rings(bell: asyncio.Event, seconds: float | None) -> bool:
+    """Wait for it; False when the time was up first."""
+    try:
+        await asyncio.wait_for(bell.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True

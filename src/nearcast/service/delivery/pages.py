@@ -39,12 +39,14 @@ class Page:
     """What follows the event number `after`.
 
     - `lost_up_to`: events up to this number are no longer kept; they come before `events`
+    - `has_more`: the next page can be read at once
     - `is_held_up`: more is there, but what the messages said is not at hand yet
     """
 
     after: int
     lost_up_to: int | None
     events: list[RenderedEvent]
+    has_more: bool = False
     is_held_up: bool = False
 
     def __bool__(self) -> bool:
@@ -80,6 +82,7 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
     """Read on behind the event number `after`; some milliseconds at most."""
     # In this order: the pipeline may drop events between the two, and then the gap tells.
     events = service.outbox.events(subscriber, after, limit)
+    has_more = len(events) == limit
     lost_up_to = service.outbox.gap(subscriber, after)
     if lost_up_to is not None:
         events = [event for event in events if event.sequence > lost_up_to]
@@ -94,14 +97,16 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
             rendered.append(_render(event, body))
             letters += len(body)
             if letters > LARGEST_PAGE:
+                has_more = True
                 break
         elif event.offset >= read_to:
             return Page(after, lost_up_to, rendered, is_held_up=True)
         elif rendered:
-            break  # the next page begins with this gap
+            has_more = True  # the next page begins with this gap
+            break
         else:
             lost_up_to = event.sequence
-    return Page(after, lost_up_to, rendered)
+    return Page(after, lost_up_to, rendered, has_more)
 
 
 def _render(event: Event, body: str) -> RenderedEvent:

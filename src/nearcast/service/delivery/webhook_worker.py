@@ -62,17 +62,19 @@ class WebhookWorker:
     async def run(self) -> None:
         """Until it is cancelled; a post in flight then counts as not delivered."""
         try:
-            while True:
-                try:
-                    await self._deliver_next()
-                except Exception:
-                    logger.exception("webhook %s: delivery failed here", self._webhook.name)
-                    await self._pace.sleep(SECONDS_AFTER_A_FAULT)
+            with self._hub.bell(self._webhook.subscriber) as bell:
+                while True:
+                    try:
+                        await self._deliver_next(bell)
+                    except Exception:
+                        logger.exception("webhook %s: delivery failed here", self._webhook.name)
+                        await self._pace.sleep(SECONDS_AFTER_A_FAULT)
         finally:
             await self._sender.close()
 
-    async def _deliver_next(self) -> None:
+    async def _deliver_next(self, bell: asyncio.Event) -> None:
         """One post of dead letters at most, then one page: neither keeps the other waiting."""
+        bell.clear()
         webhook, deliveries = self._webhook, self._service.deliveries
         if self._is_asked:
             self._is_asked = False  # before the look: somebody may ask meanwhile
@@ -84,7 +86,7 @@ class WebhookWorker:
         elif page.is_held_up:
             await self._pace.sleep(SECONDS_HELD_UP)
         elif not self._is_asked:
-            await self._hub.changed(webhook.subscriber, cursor)
+            await bell.wait()
 
     async def _deliver(self, page: Page) -> None:
         first = page.events[0].sequence if page.lost_up_to is None else page.lost_up_to

@@ -7,7 +7,6 @@ after a crash, so that an id that reached the log is known even if nobody was to
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -31,6 +30,7 @@ _TABLES = (
     "INSERT INTO position VALUES (0)",
 )
 _ROWS_AT_A_TIME = 10_000
+_BODIES_AT_HAND = 20_000  # nearly every event is of a message that has just come
 _VARIABLES = 500  # of one SQL statement
 
 
@@ -52,6 +52,9 @@ class Messages:
         self._turn = threading.Lock()
         self._waiting: dict[_Publication, None] = {}
         self._is_behind = True
+        self._newest: dict[int, str] = {}  # bodies by offset, oldest first
+        with self._database.reading() as connection:
+            self._read_to: int = connection.execute("SELECT read_to FROM position").fetchone()[0]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -76,8 +79,7 @@ class Messages:
     @property
     def read_to(self) -> int:
         """Messages of the log below this offset are in the catalogue."""
-        with self._database.reading() as connection:
-            return _read_to(connection)
+        return self._read_to
 
     def get(self, id: str) -> dict[str, Any] | None:
         """The Feature of a message that is still remembered."""
@@ -100,10 +102,18 @@ class Messages:
 
     def bodies(self, offsets: Iterable[int]) -> dict[int, str]:
         """The JSON of messages by offset; those that are forgotten are missing."""
-        wanted = sorted(set(offsets))
         found: dict[int, str] = {}
+        others: list[int] = []
+        for offset in set(offsets):
+            body = self._newest.get(offset)
+            if body is None:
+                others.append(offset)
+            else:
+                found[offset] = body
+        if not others:
+            return found
         with self._database.reading() as connection:
-            for part in _parts(wanted):
+            for part in _parts(sorted(others)):
                 marks = ",".join("?" * len(part))
                 query = f"SELECT offset, body FROM messages WHERE offset IN ({marks})"
                 found.update(connection.execute(query, part))
@@ -128,6 +138,9 @@ class Messages:
                 begin = max((first_young or (processed,))[0], first_of_most[0])
                 begin = min(begin, processed)
                 connection.execute("DELETE FROM messages WHERE offset < ?", (begin,))
+            self._newest = {
+                offset: body for offset, body in self._newest.items() if offset >= begin
+            }
             self._log.trim(begin)
 
     def _publish_waiting(self) -> None:
@@ -176,6 +189,11 @@ class Messages:
         with self._database.writing() as connection:
             connection.executemany("INSERT OR IGNORE INTO messages VALUES (?, ?, ?, ?)", values)
             connection.execute("UPDATE position SET read_to = ?", (read_to,))
+        for offset, _, _, body in values:
+            self._newest[offset] = body
+        while len(self._newest) > _BODIES_AT_HAND:
+            del self._newest[next(iter(self._newest))]
+        self._read_to = read_to  # last: who sees it finds the bodies
 
     def _offsets_of(self, ids: list[str]) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -202,11 +220,6 @@ def _message(row: dict[str, Any]) -> Message:
     else:
         at = Box(row["west"], row["south"], row["east"], row["north"])
     return Message(row["id"], text=row["text"], at=at, time=row["time"], expires=row["expires"])
-
-
-def _read_to(connection: sqlite3.Connection) -> int:
-    read_to: int = connection.execute("SELECT read_to FROM position").fetchone()[0]
-    return read_to
 
 
 def _parts(values: list[Any]) -> Iterable[list[Any]]:
