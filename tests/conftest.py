@@ -12,6 +12,8 @@ settings.load_profile("same")
 
 # These start Spark in the process of the test, though not by the fixture.
 STARTS_SPARK = ("README.md", "tests/test_examples.py", "tests/benchmarks/test_pipeline.py")
+# A cluster, or a browser, for all tests of a file.
+SHARE_A_FIXTURE = ("tests/pipeline/test_local_cluster.py", "tests/service/page/")
 
 
 def pytest_collection_modifyitems(items):
@@ -20,8 +22,8 @@ def pytest_collection_modifyitems(items):
         path = item.path.relative_to(item.config.rootpath).as_posix()
         if "spark" in getattr(item, "fixturenames", ()) or path in STARTS_SPARK:
             item.add_marker(pytest.mark.xdist_group("spark"))
-        elif path == "tests/pipeline/test_local_cluster.py":
-            item.add_marker(pytest.mark.xdist_group("cluster"))  # it shares a fixture
+        elif path.startswith(SHARE_A_FIXTURE):
+            item.add_marker(pytest.mark.xdist_group(path))
 
 
 @pytest.fixture(scope="session")

@@ -104,7 +104,7 @@ def test_wrong_answers_stop_the_run(tmp_path, monkeypatch, capsys):
     [
         (
             ["run", "nothing"],
-            "there is no benchmark 'nothing'; there are boolean, pipeline, ap-tree/fig-09",
+            "there is no benchmark 'nothing'; there are boolean, pipeline, service, ap-tree/fig-09",
         ),
         (["run", "boolean", "--index", "Btree"], "boolean has no index 'Btree'; it has APTree"),
         (["run", "ap-tree/fig-17", "--data", "gnis"], "nothing to measure on gnis"),

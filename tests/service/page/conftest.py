@@ -72,7 +72,7 @@ def town(start_town):
         yield town
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it lives, no other test can run an event loop
 def browser():
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed; apt-get install chromium")

@@ -73,7 +73,7 @@ class Tokens:
 
     def all(self) -> list[Token]:
         """All of them, oldest first."""
-        query = "SELECT id, name, roles, created FROM tokens ORDER BY created, id"
+        query = "SELECT id, name, roles, created FROM tokens ORDER BY rowid"
         with self._database.reading() as connection:
             return [_token(row) for row in connection.execute(query)]
 
