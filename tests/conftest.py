@@ -1,4 +1,6 @@
-"""For the whole suite: one Hypothesis profile, one Spark session, two processes."""
+"""For the whole suite: one Hypothesis profile, few Spark sessions, three processes."""
+
+import re
 
 import pytest
 from hypothesis import settings
@@ -11,19 +13,20 @@ settings.load_profile("same")
 
 
 # These start Spark in the process of the test, though not by the fixture.
-STARTS_SPARK = ("README.md", "tests/test_examples.py", "tests/benchmarks/test_pipeline.py")
+STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
+STREAMS = re.compile("tests/pipeline/test_(streaming|faults).py")
 # A cluster, or a browser, for all tests of a file.
-SHARE_A_FIXTURE = ("tests/pipeline/test_local_cluster.py", "tests/service/page/")
+SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
 
 
 def pytest_collection_modifyitems(items):
-    """Two processes run the tests: all that use Spark go to one, which has the only session."""
+    """Three processes run the tests; those that use Spark go to two, with a session each."""
     for item in items:
-        path = item.path.relative_to(item.config.rootpath).as_posix()
-        if "spark" in getattr(item, "fixturenames", ()) or path in STARTS_SPARK:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-        elif path.startswith(SHARE_A_FIXTURE):
-            item.add_marker(pytest.mark.xdist_group(path))
+        if "spark" in getattr(item, "fixturenames", ()) or STARTS_SPARK.match(item.nodeid):
+            group = "streams" if STREAMS.match(item.nodeid) else "spark"
+            item.add_marker(pytest.mark.xdist_group(group))
+        elif SHARE_A_FIXTURE.match(item.nodeid):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")

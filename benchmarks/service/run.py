@@ -70,26 +70,29 @@ def run_service(load: Load, data: str, keep: Keep) -> list[Record]:
         steady = load.messages_a_second * load.seconds
         needed = (2 + 2 * TURNS) * steady + load.bulk_messages
         workload = make(Settings(data, load.subscriptions, needed))
+
+        def add(record: Record) -> None:
+            records.append(record)
+            keep(records)
+            progress.advance()
+
         bench = ServiceBench(Path(folder) / "data", workload, load, progress.say)
         try:
-            for record in asyncio.run(_all(bench)):
-                records.append(record)
-                keep(records)
-                progress.advance()
+            asyncio.run(_all(bench, add))
         finally:
             bench.service.stop()
     return records
 
 
-async def _all(bench: "ServiceBench") -> list[Record]:
-    found = [await bench.subscribe()]
+async def _all(bench: "ServiceBench", add: Callable[[Record], None]) -> None:
+    add(await bench.subscribe())
     await bench.listen()
     await bench.steady("warming up")
-    found.append(await bench.steady("streams alone"))
-    found += await bench.with_receivers()
-    found.append(await bench.bulk())
+    add(await bench.steady("streams alone"))
+    for record in await bench.with_receivers():
+        add(record)
+    add(await bench.bulk())
     bench.hang_up()
-    return found
 
 
 class ServiceBench:
@@ -199,13 +202,15 @@ class ServiceBench:
         return found
 
     async def _point_webhooks(self, first: Receiver, others: Receiver) -> None:
-        """Webhooks of some subscribers to one receiver, of some to the other."""
-        count = self._load.webhooks
+        """New webhooks, of some subscribers to one receiver, of some to the other.
+
+        New ones, because an old one would first bring what it could not bring before.
+        """
+        count, path = self._load.webhooks, "/v1/webhooks/hook"
         for number, token in enumerate(self._tokens[: 2 * count]):
             url = (first if number < count else others).url
-            answer = await self._client.put(
-                "/v1/webhooks/hook", json={"url": url}, headers=_bearer(token)
-            )
+            await self._client.delete(path, headers=_bearer(token))
+            answer = await self._client.put(path, json={"url": url}, headers=_bearer(token))
             answer.raise_for_status()
 
     async def _measure(self, name: str) -> Record:

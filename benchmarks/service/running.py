@@ -66,11 +66,7 @@ class RunningService:
 
     def pipeline_pid(self) -> int | None:
         """Of the pipeline's own process, its child."""
-        found = subprocess.run(
-            ["pgrep", "--parent", str(self.pid)], capture_output=True, text=True, check=False
-        )
-        pids = [int(pid) for pid in found.stdout.split()]
-        return pids[0] if pids else None
+        return child_of(self.pid)
 
     def kill(self) -> None:
         """As a power cut would, this process alone."""
@@ -99,3 +95,15 @@ class RunningService:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the service did not start in {SECONDS_TO_START:g} s")
             time.sleep(PAUSE)
+
+
+def child_of(pid: int) -> int | None:
+    """The first process that a process has started and that lives."""
+    for folder in sorted(Path("/proc").glob("[0-9]*"), key=lambda path: int(path.name)):
+        try:
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(parent) == pid:
+            return int(folder.name)
+    return None

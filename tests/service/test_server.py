@@ -1,12 +1,16 @@
 """The web server around a service; Spark is left out."""
 
+import json
 import socket
 from functools import partial
 
 import httpx
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from nearcast.service import server
+from nearcast.service.api import event_socket
 from nearcast.service.api.app import create_app
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
@@ -89,3 +93,15 @@ def test_chunked_bodies_have_their_limit_on_the_wire(tmp_path):
             timeout=60,
         )
         assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(("letters", "code"), [(2_000, event_socket.REFUSED), (70_000, 1009)])
+def test_a_long_first_message_is_not_looked_at(tmp_path, letters, code):
+    with server.serving(Settings(data=str(tmp_path), port=0)) as running:
+        _, secret = running.service.tokens.create("ann", ["subscriber"])
+        address = running.address.replace("http", "ws")
+        with connect(f"{address}/v1/events/socket", proxy=None) as socket:
+            socket.send(json.dumps({"token": secret}).ljust(letters))
+            with pytest.raises(ConnectionClosed):
+                socket.recv(timeout=60)
+            assert socket.close_code == code

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from benchmarks.service.running import RunningService
+from benchmarks.service.running import RunningService, child_of
 from nearcast.explain import explain
 from nearcast.model import Circle, Message, Point, Subscription
 from nearcast.service.documents import message_document, subscription_document
 
-SERVICE, PIPELINE = "service", "pipeline"
+SERVICE, PIPELINE, JAVA = KINDS = ("service", "pipeline", "java")
+"""What is killed: the process of the service, that of the pipeline, the Java of the pipeline."""
 SUBSCRIBERS = ("ann", "bob", "eve")
 WORDS = ("tea", "cake", "jazz", "bus", "sale")
 SECONDS_TO_ARRIVE = 180.0
@@ -47,21 +48,26 @@ class ServiceResult:
 
 
 def play_service(folder, seed, kills):
-    """So many kills, of the service and of the pipeline in turn; the answer is a result."""
+    """So many kills, of each kind in turn; the answer is a result."""
     return asyncio.run(_Round(folder, seed, kills).play())
 
 
 class _Round:
     def __init__(self, folder, seed, kills):
         self._draw = random.Random(f"service {seed}")
-        self._kinds = [(SERVICE, PIPELINE)[n % 2] for n in range(kills)]
-        self._result = ServiceResult(
-            seed, {kind: self._kinds.count(kind) for kind in (SERVICE, PIPELINE)}
-        )
+        self._kinds = [KINDS[n % len(KINDS)] for n in range(kills)]
+        self._result = ServiceResult(seed, {kind: self._kinds.count(kind) for kind in KINDS})
         data = folder / "data"
         data.mkdir()
         self._service = RunningService(
-            data, {"webhook_private_addresses": True, "requests_per_second": 10_000}
+            data,
+            {
+                "webhook_private_addresses": True,
+                "requests_per_second": 10_000,
+                # Little is kept, so that kills fall between old rows that go and new ones.
+                "keep_messages": 5_000,
+                "keep_events": 50_000,
+            },
         )
         self._tokens = {
             name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
@@ -168,6 +174,8 @@ class _Round:
                     await asyncio.to_thread(self._service.wait_until_ready)
                 await asyncio.sleep(self._draw.uniform(0, 4))
                 pid = await asyncio.to_thread(self._service.pipeline_pid)
+                if pid is not None and kind == JAVA:
+                    pid = await asyncio.to_thread(child_of, pid)
                 if pid is not None:
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)

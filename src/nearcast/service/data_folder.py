@@ -27,7 +27,8 @@ class DataFolder:
     def open(cls, path: str | os.PathLike[str]) -> DataFolder:
         """The folder, made when it is missing."""
         folder = Path(path).absolute()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
         return cls(folder)
 
     @property

@@ -22,6 +22,8 @@ from nearcast.text import ANYTHING
 
 LONGEST_ID = 200
 
+# The last three are of the answer to a GET, which can be put as it is.
+_KNOWN = {"keywords", "radius", "lifetime", "expires", "created", "delivery"}
 _BAD_IN_ID = re.compile(r"[/\x00-\x1f\x7f]")
 
 
@@ -32,7 +34,7 @@ def subscription_from(document: Mapping[str, Any], id: str) -> Subscription:
     ...                    "properties": {"keywords": "whale"}}, "pacific").region
     Box(west=170.0, south=-10.0, east=-170.0, north=10.0, space=Space.EARTH)
     """
-    properties = _properties(document, f"subscription {id!r}", {"keywords", "radius", "lifetime"})
+    properties = _properties(document, f"subscription {id!r}", _KNOWN)
     keywords = properties.get("keywords")
     if keywords is not None and not isinstance(keywords, str | list):
         raise ValueError(

@@ -21,6 +21,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SECONDS_FOR_OPEN_REQUESTS = 5
 SECONDS_BETWEEN_LOOKS = 0.2
 CONNECTIONS_WAITING = 2048
+LARGEST_WEBSOCKET_MESSAGE = 65_536
+"""Bytes, from a reader or a browser with the page; both say little."""
 
 
 class RunningServer:
@@ -159,6 +161,7 @@ class _Server(uvicorn.Server):
                 lifespan="on",
                 server_header=False,
                 proxy_headers=False,
+                ws_max_size=LARGEST_WEBSOCKET_MESSAGE,
                 timeout_graceful_shutdown=SECONDS_FOR_OPEN_REQUESTS,
             )
         )

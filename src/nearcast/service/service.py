@@ -22,6 +22,7 @@ from nearcast.service.stores.tokens import Tokens
 
 SECONDS_BETWEEN_EXPIRIES = 1.0
 SECONDS_BETWEEN_CLEANINGS = 30.0
+CLEANINGS_A_PRUNING = 120
 
 logger = logging.getLogger(__name__)
 
@@ -81,14 +82,18 @@ class Service:
 
     def _keep_tidy(self) -> None:
         cleaned = time.monotonic()
+        cleanings = 0
         while not self._stopping.wait(SECONDS_BETWEEN_EXPIRIES):
             try:
+                self.subscriptions.log_again()  # what a full disk kept from the log
                 self.subscriptions.expire(time.time())
                 if time.monotonic() - cleaned > SECONDS_BETWEEN_CLEANINGS:
-                    cleaned = time.monotonic()
+                    cleaned, cleanings = time.monotonic(), cleanings + 1
                     self._clean()
-            except OSError as error:  # a full disk, say: it is tried again
-                logger.error("tidying failed: %s", error)
+                    if cleanings % CLEANINGS_A_PRUNING == 0:
+                        self._prune()
+            except Exception:  # whatever it is, a full disk, say: it is tried again
+                logger.exception("tidying failed")
 
     def _clean(self) -> None:
         oldest = time.time() - 3600 * self.settings.keep_hours
@@ -96,3 +101,9 @@ class Service:
         processed = self.pipeline.status.progress.get("offset")
         if processed is not None:
             self.messages.forget(oldest, self.settings.keep_messages, processed)
+
+    def _prune(self) -> None:
+        """Forget what subscriptions had matched that are gone: some come and go all the time."""
+        for subscriber, subscription in self.outbox.matched_ids() - self.subscriptions.ids():
+            self.deliveries.forget_subscription(subscriber, subscription)
+            self.outbox.forget_matched(subscriber, subscription)

@@ -40,6 +40,7 @@ class Settings:
     keep_messages: int = _setting("the most messages that are kept", 1_000_000, 1)
     keep_events: int = _setting("the most events that are kept for delivery", 5_000_000, 1)
     largest_body: int = _setting("the most bytes of a request's body", 16_000_000, 1_000)
+    longest_message: int = _setting("the most bytes of one message's JSON", 10_000, 1_000)
     longest_expression: int = _setting("the most letters of a subscription's keywords", 2_000, 1)
     most_polygon_points: int = _setting("the most points of a subscription's polygon", 1_000, 4)
     most_subscriptions: int = _setting("the most subscriptions of one subscriber", 200_000, 1)

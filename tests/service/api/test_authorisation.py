@@ -113,6 +113,22 @@ def test_a_subscriber_sees_only_its_own(api, feature):
     assert api.ask("ann", "GET", "/v1/subscriptions/mine").status_code == 200
 
 
+def test_a_small_body_may_come_as_a_form(api):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    wanted = b'{"name": "carl", "roles": ["subscriber"]}'
+    requests = [
+        ("root", "POST", "/v1/tokens", wanted, 201),
+        ("ann", "PUT", "/v1/webhooks/mine", b'{"url": "https://example.com/hook"}', 201),
+        ("ann", "POST", "/v1/webhooks/mine/redeliver", b"", 202),
+        ("ann", "POST", "/v1/events/ack", b'{"id": 0}', 200),
+        ("ann", "POST", "/v1/events/ack", b'{"id": 9}', 400),
+        ("ann", "POST", "/v1/events/ack", b"{", 422),
+    ]
+    for who, method, path, body, status in requests:
+        answer = api.ask(who, method, path, content=body, headers=form)
+        assert answer.status_code == status, answer.text
+
+
 def test_a_subscriber_sees_only_its_own_webhooks(api):
     body = {"url": "https://example.com/hook"}
     assert api.ask("ann", "PUT", "/v1/webhooks/mine", json=body).status_code == 201

@@ -8,6 +8,7 @@ import logging
 import pytest
 
 from nearcast.service.logs import JsonLines
+from nearcast.storage import BadFile
 
 
 @pytest.fixture
@@ -43,6 +44,30 @@ def test_an_unknown_failure_shows_nothing_but_an_id(api, monkeypatch, log_lines)
     assert all(line["request_id"] == id for line in log_lines())
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x: /x"),
+        TypeError("/x"),
+        OverflowError("/x"),
+        RecursionError("/x"),
+        BadFile("/x"),
+    ],
+)
+def test_a_mistake_of_ours_does_not_look_like_one_of_the_sender(api, feature, monkeypatch, error):
+    monkeypatch.setattr(api.service.messages, "publish", _failing(error))
+    monkeypatch.setattr(api.service.subscriptions, "put", _failing(error))
+    monkeypatch.setattr(api.service.outbox, "last_sequence", _failing(BadFile("/x")))
+    answers = [
+        api.ask("paul", "POST", "/v1/messages", json=feature("m", text="tea")),
+        api.ask("ann", "PUT", "/v1/subscriptions/one", json=feature(at=None, keywords="tea")),
+        api.ask("ann", "POST", "/v1/events/ack", json={"id": 0}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 500
+        assert "/x" not in answer.text
+
+
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_a_507(api, feature, monkeypatch, code):
     monkeypatch.setattr(api.service.messages, "publish", _failing(OSError(code, "full", "/x")))
@@ -62,7 +87,7 @@ def test_another_failure_of_the_disk_is_a_500(api, feature, monkeypatch):
 def test_an_address_that_is_not_there(api):
     answer = api.ask("ann", "GET", "/v1/nothing")
     assert answer.status_code == 404
-    assert answer.json()["error"] == "GET /v1/nothing: not found; /docs lists what there is"
+    assert answer.json()["error"] == "GET /v1/nothing: not found; /openapi.json lists what there is"
 
 
 def test_a_method_that_is_not_there(api):

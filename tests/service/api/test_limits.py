@@ -1,8 +1,13 @@
 """Each limit has a clear answer."""
 
+import asyncio
 import json
+from contextlib import nullcontext
 
 import pytest
+from fastapi import HTTPException
+
+from nearcast.service.api.body_limit import BodyLimit
 
 
 def test_the_body_by_its_header(api_with, feature):
@@ -31,6 +36,69 @@ def test_the_body_of_a_model(api_with):
     with api_with(largest_body=1000) as api:
         answer = api.ask("root", "POST", "/v1/tokens", content=b" " * 1001)
         assert answer.status_code == 413
+
+
+SMALL_BODIES = [
+    ("root", "POST", "/v1/tokens"),
+    ("ann", "POST", "/v1/events/ack"),
+    ("ann", "PUT", "/v1/webhooks/x"),
+    ("ann", "POST", "/v1/webhooks/x/redeliver"),
+]
+BODIES = [
+    *SMALL_BODIES,
+    ("ann", "PUT", "/v1/subscriptions/x"),
+    ("ann", "POST", "/v1/subscriptions"),
+    ("ann", "POST", "/v1/estimate"),
+    ("paul", "POST", "/v1/messages"),
+    ("paul", "POST", "/v1/messages/bulk"),
+]
+
+
+@pytest.mark.parametrize(("who", "method", "path"), SMALL_BODIES)
+def test_a_body_that_is_no_feature_is_small(shared_api, who, method, path):
+    answer = shared_api.ask(who, method, path, content=b" " * 65_537)
+    assert answer.status_code == 413
+    assert "65,536 bytes" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(("who", "method", "path"), BODIES)
+def test_no_body_is_read_without_the_right_token(shared_api, who, method, path):
+    async def body():
+        nonlocal is_read
+        is_read = True
+        yield b"{}"
+
+    is_read = False
+    assert shared_api.ask(None, method, path, content=body()).status_code == 401
+    stranger = "paul" if who != "paul" else "ann"
+    assert shared_api.ask(stranger, method, path, content=body()).status_code == 403
+    assert not is_read
+
+
+@pytest.mark.parametrize(("path", "is_refused"), [("/map/socket.io/", True), ("/v1/x", False)])
+def test_outside_the_api_bodies_are_small(path, is_refused):
+    async def reads_all(scope, receive, send):
+        assert len((await receive())["body"]) == 65_537
+
+    async def receive():
+        return {"type": "http.request", "body": b" " * 65_537}
+
+    request = {"type": "http", "path": path, "headers": []}
+    with pytest.raises(HTTPException) if is_refused else nullcontext() as refusal:
+        asyncio.run(BodyLimit(reads_all, largest=100_000)(request, receive, None))
+    assert not is_refused or refusal.value.status_code == 413
+
+
+def test_a_message(api_with, feature):
+    with api_with(longest_message=1_000) as api:
+        document = json.dumps(feature("long", text="x" * 1_000))
+        answer = api.ask("paul", "POST", "/v1/messages", content=document)
+        assert answer.status_code == 400
+        assert f"{len(document):,} bytes; give at most 1,000" in answer.json()["error"]
+        lines = f"{json.dumps(feature('short', text='x'))}\n{document}"
+        bulk = api.ask("paul", "POST", "/v1/messages/bulk", content=lines).json()
+        assert (bulk["accepted"], bulk["rejected"][0]["line"]) == (1, 2)
+        assert "give at most 1,000" in bulk["rejected"][0]["reason"]
 
 
 @pytest.mark.parametrize("keywords", ["a" * 21, ["a" * 10, "b" * 10]])

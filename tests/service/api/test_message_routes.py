@@ -7,12 +7,41 @@ from nearcast.service.api import bodies, message_routes
 
 def test_a_message_is_published_once_by_its_id(api, feature):
     first = api.ask("paul", "POST", "/v1/messages", json=feature("m", text="Hot tea"))
-    again = api.ask("paul", "POST", "/v1/messages", json=feature("m", text="Other words"))
+    again = api.ask("paul", "POST", "/v1/messages", json=feature("m", text="hot tea!"))
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == {"id": "m", "offset": 0, "duplicate": False}
     assert again.json() == {"id": "m", "offset": 0, "duplicate": True}
     assert api.service.log.end == 1
     assert api.ask("ann", "GET", "/v1/messages/m").json()["properties"]["text"] == "Hot tea"
+
+
+@pytest.mark.parametrize("other", [{"text": "Other words"}, {"text": "Hot tea", "at": (2.0, 48.1)}])
+def test_the_id_of_another_message_is_taken(api, feature, other):
+    api.ask("paul", "POST", "/v1/messages", json=feature("m", text="Hot tea"))
+    answer = api.ask("all", "POST", "/v1/messages", json=feature("m", **other))
+    assert answer.status_code == 409
+    assert answer.json()["error"] == "id 'm' is taken by another message; give another id"
+    lines = [feature("n", text="tea"), feature("m", **other), feature("m", keywords=["hot", "tea"])]
+    bulk = api.ask(
+        "paul", "POST", "/v1/messages/bulk", content="\n".join(["x", *map(json.dumps, lines)])
+    ).json()
+    assert (bulk["accepted"], bulk["duplicates"], bulk["rejected_count"]) == (1, 1, 2)
+    assert [each["line"] for each in bulk["rejected"]] == [1, 3]
+    assert "'m' is taken" in bulk["rejected"][1]["reason"]
+    assert api.service.log.end == 2
+
+
+def test_a_message_of_keywords_is_known_again_after_a_crash(api_with, feature, monkeypatch):
+    message = feature("m", keywords=["Tea cake", "milk", "milk"])
+
+    def crash(*_):
+        raise OSError("crash")
+
+    with api_with() as api, monkeypatch.context() as patch:
+        patch.setattr(api.service.messages, "_insert", crash)
+        assert api.ask("paul", "POST", "/v1/messages", json=message).status_code == 500
+        patch.undo()
+        assert api.ask("paul", "POST", "/v1/messages", json=message).json()["duplicate"]
 
 
 def test_an_unknown_message_is_a_404(api):
@@ -26,7 +55,7 @@ def test_bulk_takes_the_good_lines_and_tells_of_the_others(api, feature):
         "",
         json.dumps(feature("b", text="cake")),
         json.dumps(feature("c", at=(200, 0), text="far")),
-        json.dumps(feature("a", text="again")),
+        json.dumps(feature("a", text="tea")),
         '{"type": "Feature", "id": "d", "properties": {"text": "\\udc00"}}',
     ]
     answer = api.ask("paul", "POST", "/v1/messages/bulk", content="\n".join(lines)).json()

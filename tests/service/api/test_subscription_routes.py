@@ -33,6 +33,24 @@ def test_what_is_put_can_be_got(api, place, properties):
     }
 
 
+def test_what_is_got_can_be_put_again(api, feature):
+    typed = " AND ".join(f"(a{i} OR b{i})" for i in range(8))
+    document = feature(keywords=typed, radius=50, lifetime=1000)
+    api.ask("ann", "PUT", "/v1/subscriptions/one", json=document)
+    got = api.ask("ann", "GET", "/v1/subscriptions/one").json()
+    assert got["properties"]["keywords"] == typed
+    assert api.ask("ann", "PUT", "/v1/subscriptions/one", json=got).status_code == 200
+    assert api.ask("ann", "GET", "/v1/subscriptions/one").json() == got
+
+
+@pytest.mark.parametrize("expires", [1, "soon", True, 1e300])
+def test_the_end_is_yet_to_come(shared_api, feature, expires):
+    document = feature(at=None, keywords="tea", expires=expires)
+    answer = shared_api.ask("ann", "PUT", "/v1/subscriptions/one", json=document)
+    assert answer.status_code == 400
+    assert "expires" in answer.json()["error"]
+
+
 def test_a_second_put_replaces(api, feature):
     first = api.ask("ann", "PUT", "/v1/subscriptions/one", json=feature(at=None, keywords="tea"))
     again = api.ask("ann", "PUT", "/v1/subscriptions/one", json=feature(at=None, keywords="cake"))

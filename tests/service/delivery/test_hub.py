@@ -152,6 +152,51 @@ def test_an_event_is_counted_once_however_many_acknowledge_it(service, pipeline)
     assert service.deliveries.counts("ann", "bar") == (1, 0)
 
 
+def test_a_long_acknowledgement_keeps_no_other_subscriber_waiting(service, pipeline, monkeypatch):
+    made = Hub(service)
+    pipeline.match("ann", "a")
+    pipeline.match("bob", "b")
+    monkeypatch.setattr(hub, "hash", {"ann": 0, "bob": 1}.get, raising=False)
+    count, begun, may_end = service.outbox.counts_between, threading.Event(), threading.Event()
+
+    def slow_for_ann(subscriber, after, last):
+        if subscriber == "ann":
+            begun.set()
+            assert may_end.wait(SAFETY_SECONDS)
+        return count(subscriber, after, last)
+
+    monkeypatch.setattr(service.outbox, "counts_between", slow_for_ann)
+    slow = threading.Thread(target=made.acknowledge, args=("ann", 2))
+    slow.start()
+    assert begun.wait(SAFETY_SECONDS)
+    made.acknowledge("bob", 2)
+    assert (service.deliveries.cursor("ann"), service.deliveries.cursor("bob")) == (0, 2)
+    may_end.set()
+    slow.join()
+    assert service.deliveries.cursor("ann") == 2
+
+
+def test_who_is_cancelled_leaves_no_write_behind(service):
+    async def scenario(made):
+        begun, may_end, written = threading.Event(), threading.Event(), []
+
+        def write():
+            begun.set()
+            assert may_end.wait(SAFETY_SECONDS)
+            written.append(True)
+
+        writing = asyncio.create_task(made.write(write))
+        assert await asyncio.to_thread(begun.wait, SAFETY_SECONDS)
+        writing.cancel()
+        await asyncio.sleep(0)
+        may_end.set()
+        await asyncio.wait([writing])
+        assert writing.cancelled()
+        assert written == [True]
+
+    run(scenario, service)
+
+
 @pytest.mark.parametrize("number", [-1, 2, 2**80])
 def test_what_does_not_exist_cannot_be_acknowledged(service, pipeline, number):
     pipeline.match("ann", "tea")

@@ -82,6 +82,21 @@ def test_a_pipeline_that_is_killed_is_started_again(watch):
     assert (status.state, status.starts, status.problem) == ("running", 2, None)
 
 
+def test_a_process_that_cannot_be_started_is_tried_again(watch, monkeypatch):
+    failures = iter([OSError("no memory")])
+    run_once = Supervisor._run_once
+
+    def unlucky(self):
+        for failure in failures:
+            raise failure
+        run_once(self)
+
+    monkeypatch.setattr(Supervisor, "_run_once", unlucky)
+    supervisor = watch(SAYS_AND_WAITS)
+    assert supervisor.until(lambda status: status.state == "failed").problem == "no memory"
+    supervisor.until(lambda status: status.state == "running")
+
+
 def test_what_ended_it_is_known(watch):
     supervisor = watch(FAILS, SAYS_AND_WAITS)
     assert supervisor.until(lambda status: status.state == "failed").problem == "no Java"

@@ -41,7 +41,7 @@ class Town:
         return self._pipeline.commit([(f"{owner}/{id}", receipt.offset) for owner, id in to])
 
     def owners(self):
-        return {each.owner for each in self.service.subscriptions.all(1000)}
+        return {owner for owner, _ in self.service.subscriptions.ids()}
 
     def close(self):
         self._pipeline.close()

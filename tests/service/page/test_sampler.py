@@ -33,6 +33,15 @@ def test_at_most_so_many_dots_and_each_message_once(service, count):
     assert sampler._read().dots == []
 
 
+def test_the_lag_is_what_was_accepted_and_is_not_processed(service):
+    sampler = Sampler(service)
+    sampler._begin()
+    assert sampler._read().history[-1].lag is None
+    service.pipeline.status.progress["offset"] = 0
+    service.messages.publish(messages(3))
+    assert sampler._read().history[-1].lag == 3
+
+
 def test_the_first_view_is_where_messages_are(service):
     assert recent_corners(service) is None
     far = [Message("far", text="far", at=Point(-100, -50))]

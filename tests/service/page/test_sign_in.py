@@ -1,11 +1,19 @@
 """Without `open_page` one signs in with a token, and sees what is the token's."""
 
 import pytest
+from nicegui import Client
 from playwright.sync_api import expect
 
 from nearcast.model import Subscription
 from nearcast.service.stores.deliveries import STREAM
+from nearcast.service.stores.subscriptions import Entry
 from tests.service.page.driving import MATCHES, MINE, field, press, subscribe, wait_for
+
+NEVER_RELOAD = """
+    const later = window.setTimeout;
+    window.setTimeout = (what, ...more) =>
+        String(what).includes("reload") ? 0 : later(what, ...more);
+"""
 
 
 @pytest.fixture
@@ -22,8 +30,8 @@ def sign_in(page, secret):
 def test_a_token_opens_the_page_of_its_subscriber(town, open_page):
     _, secret = town.service.tokens.create("ann", ["subscriber"])
     _, publisher = town.service.tokens.create("pub", ["publisher"])
-    town.service.subscriptions.put("ann", [(Subscription("hers", "coffee"), None)])
-    town.service.subscriptions.put("bob", [(Subscription("his", "coffee"), None)])
+    town.service.subscriptions.put("ann", [Entry(Subscription("hers", "coffee"))])
+    town.service.subscriptions.put("bob", [Entry(Subscription("his", "coffee"))])
     town.say("coffee", to=[("ann", "hers"), ("bob", "his")])
 
     page = open_page(town.address, ready=".sign-in")
@@ -56,6 +64,20 @@ def test_a_revoked_token_shows_nothing_more(town, open_page):
     expect(page.locator(".owner")).to_have_text("ann")
     town.service.tokens.revoke(token.id)
     page.wait_for_selector(".sign-in")
+
+
+def test_a_browser_that_stays_is_shown_out_all_the_same(town, open_page):
+    token, secret = town.service.tokens.create("ann", ["subscriber"])
+    page = open_page(town.address, ready=".sign-in")
+    sign_in(page, secret)
+    expect(page.locator(".owner")).to_have_text("ann")
+    wait_for(lambda: town.server.app.state.hub.streams == 1)
+    page.evaluate(NEVER_RELOAD)
+    [client] = [each for each in Client.instances.values() if each.has_socket_connection]
+    town.service.tokens.revoke(token.id)
+    wait_for(lambda: town.server.app.state.hub.streams == 0)
+    wait_for(lambda: client.is_deleted)
+    expect(page.locator(".owner")).to_have_count(0)
 
 
 def test_the_disk_has_no_secret_of_a_token(town, open_page):

@@ -60,7 +60,6 @@ def test_each_subscriber_has_its_own_events_in_order(make_sink, outbox):
     assert seen(outbox.events("ann", 0, 10)) == [(1, "a", 3), (3, "b", 4), (4, "a", 9)]
     assert seen(outbox.events("ann", 1, 1)) == [(3, "b", 4)]
     assert seen(outbox.events("bob", 0, 10)) == [(2, "a", 3)]
-    assert [each.sequence for each in outbox.all_events(2, 10)] == [3, 4]
     assert [outbox.before_newest("ann", count) for count in (1, 2, 3)] == [3, 1, 0]
     assert outbox.subscribers_since(2) == (4, {"ann"})
     assert outbox.last_sequence() == 4
@@ -96,7 +95,33 @@ def test_who_comes_too_late_is_told(make_sink, outbox):
     assert outbox.gap("ann", 1) == 3
     assert outbox.gap("bob", 0) == 2
     assert outbox.gap("eve", 0) is None
-    assert seen(outbox.all_events(0, 10)) == [(4, "a", 7), (5, "a", 8)]
+    assert outbox.events("ann", 0, 10) == outbox.events("bob", 0, 10) == []
+    assert seen(outbox.events("eve", 0, 10)) == [(4, "a", 7), (5, "a", 8)]
+
+
+def test_one_subscriber_cannot_push_out_the_others(make_sink, outbox):
+    sink = make_sink(keep_events=5_000)
+    sink.commit(batch(0, [("bob/a", 0)]))
+    sink.commit(batch(1, [("ann/a", offset) for offset in range(1_500)]))
+    assert seen(outbox.events("bob", 0, 10)) == [(1, "a", 0)]
+    assert outbox.gap("bob", 0) is None
+    assert outbox.gap("ann", 0) == 501
+    assert [each.sequence for each in outbox.events("ann", 0, 9_999)] == list(range(502, 1_502))
+    sink.commit(batch(2, [("ann/a", 9), ("bob/a", 9)]))
+    assert outbox.gap("ann", 501) == 502
+    assert len(outbox.events("bob", 0, 10)) == 2
+
+
+def test_old_events_go_a_part_at_a_time(make_sink, outbox, monkeypatch):
+    monkeypatch.setattr("nearcast.service.matching.outbox_sink.DROPPED_AT_ONCE", 2)
+    monkeypatch.setattr("nearcast.service.matching.outbox_sink.ROWS_AT_ONCE", 2)
+    sink = make_sink(keep_seconds=10)
+    monkeypatch.setattr("time.time", lambda: 1000.0)
+    sink.commit(batch(0, [("ann/a", offset) for offset in range(5)]))
+    monkeypatch.setattr("time.time", lambda: 1011.0)
+    for number, left in ((1, [3, 4, 5]), (2, [5]), (3, [])):
+        sink.commit(batch(number, []))
+        assert [each.sequence for each in outbox.events("ann", 0, 10)] == left
 
 
 def test_numbers_are_never_given_twice(make_sink, outbox, monkeypatch):
@@ -105,7 +130,7 @@ def test_numbers_are_never_given_twice(make_sink, outbox, monkeypatch):
     sink.commit(batch(0, [("ann/a", 1)]))
     monkeypatch.setattr("time.time", lambda: 1011.0)
     sink.commit(batch(1, []))
-    assert outbox.all_events(0, 10) == []
+    assert outbox.events("ann", 0, 10) == []
     assert outbox.gap("ann", 0) == 1
     sink.commit(batch(2, [("ann/a", 2)]))
     assert seen(outbox.events("ann", 0, 10)) == [(2, "a", 2)]

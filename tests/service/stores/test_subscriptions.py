@@ -4,7 +4,7 @@ from nearcast.model import ANY, Box, Circle, Point, Polygon, Subscription
 from nearcast.pipeline.log import Log
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.stores.registry import open_registry
-from nearcast.service.stores.subscriptions import Subscriptions
+from nearcast.service.stores.subscriptions import Entry, NoRoom, Subscriptions
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def logged(log):
 
 
 def test_what_is_put_is_in_the_log_and_can_be_got(subscriptions, log):
-    assert subscriptions.put("ann", [(tea(), None), (tea("b"), 99.0)]) == [True, True]
-    assert subscriptions.put("bob", [(tea(), None)]) == [True]
+    assert subscriptions.put("ann", [Entry(tea()), Entry(tea("b"), 99.0)]) == [True, True]
+    assert subscriptions.put("bob", [Entry(tea())]) == [True]
     assert logged(log) == [
         ("subscribe", "ann/b"),
         ("subscribe", "ann/tea"),
@@ -64,42 +64,83 @@ def test_what_is_put_is_in_the_log_and_can_be_got(subscriptions, log):
 )
 def test_regions_come_back_bit_by_bit(subscriptions, region):
     given = Subscription("s", "a AND (b OR NOT c d)", region)
-    subscriptions.put("ann", [(given, None)])
+    subscriptions.put("ann", [Entry(given)])
     assert subscriptions.get("ann", "s").subscription == given
     if region is not None:
         anything = Subscription("s", ANY, region)
-        assert subscriptions.put("ann", [(anything, None)]) == [False]
+        assert subscriptions.put("ann", [Entry(anything)]) == [False]
         assert subscriptions.get("ann", "s").subscription == anything
 
 
 def test_removed_ones_are_gone_at_once(subscriptions, log):
-    subscriptions.put("ann", [(tea(), None)])
+    subscriptions.put("ann", [Entry(tea())])
     assert subscriptions.remove("ann", ["tea", "other"]) == [True, False]
     assert subscriptions.remove("bob", ["tea"]) == [False]
     assert subscriptions.get("ann", "tea") is None
     assert logged(log)[1:] == [("unsubscribe", "ann/tea")]
-    assert subscriptions.put("ann", [(tea(), None)]) == [True]
+    assert subscriptions.put("ann", [Entry(tea())]) == [True]
 
 
 def test_those_whose_time_is_up_are_withdrawn(subscriptions, log):
-    subscriptions.put("ann", [(tea("a"), 10.0), (tea("b"), 20.0), (tea("c"), None)])
+    subscriptions.put("ann", [Entry(tea("a"), 10.0), Entry(tea("b"), 20.0), Entry(tea("c"))])
     assert subscriptions.expire(5.0) == 0
     assert subscriptions.expire(10.0) == 1
     assert logged(log)[3:] == [("unsubscribe", "ann/a")]
     assert [each.id for each in subscriptions.page("ann", 10)] == ["b", "c"]
 
 
+def test_keywords_stay_as_they_were_typed(subscriptions):
+    typed = "(a OR b) AND (c OR d)"
+    words = ["tea", "OR"]
+    subscriptions.put(
+        "ann",
+        [
+            Entry(Subscription("text", typed), keywords=typed),
+            Entry(Subscription("list", words), keywords=words),
+        ],
+    )
+    as_list, as_text = subscriptions.page("ann", 2)
+    assert as_text.document["properties"] == {"keywords": typed}
+    assert as_text.subscription == Subscription("text", typed)
+    assert as_list.document["properties"] == {"keywords": words}
+    assert as_list.subscription == Subscription("list", words)
+
+
+def test_too_many_are_refused_all_of_them(subscriptions, log):
+    subscriptions.put("ann", [Entry(tea("a")), Entry(tea("b"))], most=2)
+    with pytest.raises(NoRoom, match="'ann' has 2 subscriptions, 1 more would exceed 2"):
+        subscriptions.put("ann", [Entry(tea("b"), 9.0), Entry(tea("c")), Entry(tea("c"))], most=2)
+    assert subscriptions.get("ann", "b").expires is None
+    assert len(logged(log)) == 2
+    assert subscriptions.put("ann", [Entry(tea("b"))], most=1) == [False]
+    assert subscriptions.put("bob", [Entry(tea("c"))], most=2) == [True]
+
+
+def test_counts_follow_what_is_there(subscriptions, registry, log):
+    def counts(store):
+        return store.count(), store.count("ann"), store.count("bob")
+
+    subscriptions.put("ann", [Entry(tea("a")), Entry(tea("b"), 10.0), Entry(tea("a"))])
+    subscriptions.put("bob", [Entry(tea("a"), 10.0)])
+    assert counts(subscriptions) == counts(Subscriptions(registry, log)) == (3, 2, 1)
+    subscriptions.expire(10.0)
+    assert counts(subscriptions) == counts(Subscriptions(registry, log)) == (1, 1, 0)
+    subscriptions.remove("ann", ["a", "a", "b"])
+    assert counts(subscriptions) == counts(Subscriptions(registry, log)) == (0, 0, 0)
+
+
 def test_pages(subscriptions):
-    subscriptions.put("ann", [(tea(id), None) for id in "abcd"])
-    subscriptions.put("bob", [(tea(id), None) for id in "xy"])
+    subscriptions.put("ann", [Entry(tea(id)) for id in "abcd"])
+    subscriptions.put("bob", [Entry(tea(id)) for id in "xy"])
     assert [each.id for each in subscriptions.page("ann", 2)] == ["a", "b"]
     assert [each.id for each in subscriptions.page("ann", 2, after="b")] == ["c", "d"]
-    assert [each.id for each in subscriptions.all(3, after=("ann", "c"))] == ["d", "x", "y"]
+    subscriptions.remove("ann", ["c", "d"])
+    assert subscriptions.ids() == {("ann", "a"), ("ann", "b"), ("bob", "x"), ("bob", "y")}
 
 
 def test_after_a_crash_between_registry_and_log_the_log_gets_it(registry, log, monkeypatch):
     subscriptions = Subscriptions(registry, log)
-    subscriptions.put("ann", [(tea("old"), None)])
+    subscriptions.put("ann", [Entry(tea("old"))])
 
     def crash(*_):
         raise OSError("crash")
@@ -107,7 +148,7 @@ def test_after_a_crash_between_registry_and_log_the_log_gets_it(registry, log, m
     with monkeypatch.context() as patch:
         patch.setattr(log, "append", crash)
         with pytest.raises(OSError, match="crash"):
-            subscriptions.put("ann", [(tea("new"), None)])
+            subscriptions.put("ann", [Entry(tea("new"))])
         with pytest.raises(OSError, match="crash"):
             subscriptions.remove("ann", ["old"])
     again = Subscriptions(registry, log)

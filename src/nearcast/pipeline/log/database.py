@@ -11,10 +11,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import queue
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nearcast.storage import BadFile, sync_folder
@@ -22,6 +23,8 @@ from nearcast.storage import BadFile, sync_folder
 VERSION = "1"
 SECONDS_TO_WAIT = 60.0
 """For a lock of SQLite's own, which nobody holds longer than one step of a statement."""
+READERS = 4
+"""So many threads read at a time: one that reads much does not keep the others waiting."""
 
 
 class Database:
@@ -41,20 +44,22 @@ class Database:
     ) -> None:
         self.path = Path(folder) / f"{kind}.sqlite"
         self._turn = threading.Lock()
-        self._look = threading.Lock()
+        # Connections that nobody reads by; None is one that is opened when it is needed.
+        self._readers: queue.LifoQueue[sqlite3.Connection | None] = queue.LifoQueue()
         if must_exist and not self.path.exists():
             raise FileNotFoundError(
                 errno.ENOENT, f"there is no {kind} here; check the path, or make it", str(folder)
             )
+        for _ in range(READERS):
+            self._readers.put(None)
         _make_folder(self.path.parent)
         self._lock_file = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
         try:
             with self._clear_errors():
                 self._writer = _connect(self.path)
-                self._reader = _connect(self.path)
                 if not _is_made(self._writer):
                     self._make(statements, {"kind": kind, "version": VERSION, **about})
-                self.about = dict(self._reader.execute("SELECT name, value FROM about"))
+                self.about = dict(self._writer.execute("SELECT name, value FROM about"))
         except BaseException:
             self.close()
             raise
@@ -68,12 +73,12 @@ class Database:
 
     def close(self) -> None:
         """Let go of the file; nothing is lost without it. Any number of times."""
-        for connection in ("_writer", "_reader"):
-            if connection in self.__dict__:
-                getattr(self, connection).close()
+        if "_writer" in self.__dict__:
+            self._writer.close()
         if self._lock_file >= 0:
             os.close(self._lock_file)
             self._lock_file = -1
+        self._close_readers()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -91,12 +96,36 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """One view of everything committed so far, whatever others write in the meantime."""
-        with self._look, self._clear_errors():
-            self._reader.execute("BEGIN")
+        with self._clear_errors(), self._reader() as connection:
+            connection.execute("BEGIN")
             try:
-                yield self._reader
+                yield connection
             finally:
-                self._reader.execute("ROLLBACK")
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reader(self) -> Iterator[sqlite3.Connection]:
+        connection = self._readers.get()
+        try:
+            if self._lock_file < 0:
+                raise ValueError(f"{self.path} is closed; open it again")
+            connection = connection or _connect(self.path)
+            yield connection
+        finally:
+            self._readers.put(connection)
+            if self._lock_file < 0:
+                self._close_readers()
+
+    def _close_readers(self) -> None:
+        """Those that are in use are closed when they come back."""
+        idle = []
+        with suppress(queue.Empty):
+            while True:
+                idle.append(self._readers.get_nowait())
+        for connection in idle:
+            if connection is not None:
+                connection.close()
+            self._readers.put(None)
 
     def _make(self, statements: tuple[str, ...], about: Mapping[str, str]) -> None:
         with self._among_processes():

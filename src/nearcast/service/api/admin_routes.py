@@ -7,9 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from nearcast.service.api.access import require, service_of
-from nearcast.service.api.errors import GUARDED, documented
-from nearcast.service.api.models import CreatedToken, NewToken, RejectPage, TokenList
-from nearcast.service.stores.tokens import ADMIN, Token
+from nearcast.service.api.bodies import SmallBody, read_model
+from nearcast.service.api.errors import GUARDED, documented, reading_input
+from nearcast.service.api.models import (
+    CreatedToken,
+    NewToken,
+    RejectPage,
+    TokenList,
+    model_body,
+)
+from nearcast.service.stores.tokens import ADMIN, Token, checked_name
 
 router = APIRouter(tags=["admin"], responses=GUARDED)
 
@@ -22,10 +29,15 @@ def list_tokens(request: Request, token: Admin) -> dict[str, Any]:
     return {"tokens": [_report(each) for each in service_of(request).tokens.all()]}
 
 
-@router.post("/v1/tokens", response_model=CreatedToken, status_code=201)
-def create_token(request: Request, token: Admin, wanted: NewToken) -> dict[str, Any]:
+@router.post(
+    "/v1/tokens", response_model=CreatedToken, status_code=201, openapi_extra=model_body(NewToken)
+)
+def create_token(request: Request, token: Admin, body: SmallBody) -> dict[str, Any]:
     """A new token; its secret is in this answer and can never be told again."""
-    created, secret = service_of(request).tokens.create(wanted.name, wanted.roles)
+    wanted = read_model(NewToken, body)
+    with reading_input():
+        name = checked_name(wanted.name)
+    created, secret = service_of(request).tokens.create(name, wanted.roles)
     return {**_report(created), "token": secret}
 
 

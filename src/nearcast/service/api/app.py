@@ -58,6 +58,8 @@ def create_app(service: Service, *, page: bool = True) -> FastAPI:
         version=version("nearcast"),
         description="Publish messages at a place, subscribe to words in a region.",
         lifespan=lifespan,
+        docs_url=None,  # it would load its script from elsewhere
+        redoc_url=None,
     )
     settings = service.settings
     app.state.service = service

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeVar
 
 from fastapi import Depends, HTTPException
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
 MOST_LINES = 200_000
 """Of one bulk: a body of nothing but line ends must not fill the memory."""
+
+SMALL_BODY = 65_536
+"""Bytes: enough for whatever is not a Feature."""
 
 _HALF_A_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -20,8 +25,37 @@ async def _read(request: Request) -> bytes:
     return await request.body()
 
 
+async def _read_small(request: Request) -> bytes:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > SMALL_BODY:
+            raise HTTPException(
+                413,
+                f"the body has more than {SMALL_BODY:,} bytes; send a smaller one",
+                {"Connection": "close"},
+            )
+    return body
+
+
+# A route names its token before its body: a body is read only for those who may send it, whatever
+# its content type. FastAPI reads and parses the models of a signature before it looks at tokens.
 Body = Annotated[bytes, Depends(_read)]
 """All of it.  The middleware `BodyLimit` has seen to its size."""
+SmallBody = Annotated[bytes, Depends(_read_small)]
+"""All of it, for a route whose body is a model."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_model(kind: type[Model], body: bytes) -> Model:
+    """The model that a body is the JSON of; 422 when it is not."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**each, "loc": ("body", *each["loc"])} for each in error.errors()]
+        ) from None
 
 
 def json_object(text: bytes) -> dict[str, Any]:

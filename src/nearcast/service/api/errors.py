@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
@@ -14,6 +15,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from nearcast.service.stores.subscriptions import NoRoom
+from nearcast.storage import BadFile
+
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 _WHEN = {
@@ -21,14 +25,39 @@ _WHEN = {
     401: "No token, or one that is not known.",
     403: "The token has not the role that this needs.",
     404: "There is no such thing, or it belongs to somebody else.",
-    409: "It would be more than the service keeps for one subscriber.",
+    409: "It would be more than one subscriber may have, or the id is taken.",
     413: "The body is larger than the service takes.",
     422: "A parameter has the wrong form.",
     429: "Too often; the header Retry-After says when to try again.",
     503: "Not ready.",
-    507: "The disk is full; nothing was stored.",
+    507: "The disk is full; nothing was acknowledged, send it again later.",
 }
 _SHOWN_OF_A_VALUE = 100
+
+
+class BadInput(ValueError):
+    """What somebody sent breaks a rule; the text says which, and is shown."""
+
+
+@contextmanager
+def reading_input() -> Iterator[None]:
+    """Around what reads and checks input, and nothing else: errors of it are the sender's.
+
+    Elsewhere the same errors are ours, and must not look like a bad request.
+
+    >>> with reading_input():
+    ...     float("many")
+    Traceback (most recent call last):
+    nearcast.service.api.errors.BadInput: could not convert string to float: 'many'
+    """
+    try:
+        yield
+    except BadFile:
+        raise
+    except RecursionError:
+        raise BadInput("this is nested too deeply; send a plain GeoJSON Feature") from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadInput(str(error)) from error
 
 
 class Problem(BaseModel):
@@ -57,10 +86,8 @@ def add_error_handlers(app: FastAPI) -> None:
     """Make every refusal look the same.  What is not known here is a 500, see `RequestTrace`."""
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(ValueError, _bad_value)
-    app.add_exception_handler(TypeError, _bad_value)
-    app.add_exception_handler(OverflowError, _bad_value)
-    app.add_exception_handler(RecursionError, _too_deep)
+    app.add_exception_handler(BadInput, _bad_input)
+    app.add_exception_handler(NoRoom, _no_room)
     app.add_exception_handler(OSError, _disk_full)
 
 
@@ -68,7 +95,8 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     text = str(error.detail)
     if text == HTTPStatus(error.status_code).phrase:  # Starlette's own
-        text = f"{request.method} {request.url.path}: {text.lower()}; /docs lists what there is"
+        asked = f"{request.method} {request.url.path}"
+        text = f"{asked}: {text.lower()}; /openapi.json lists what there is"
     return problem(error.status_code, text, error.headers)
 
 
@@ -80,16 +108,16 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
     return problem(422, f"{where}: {value}: {first['msg']}")
 
 
-async def _bad_value(request: Request, error: Exception) -> JSONResponse:
+async def _bad_input(request: Request, error: Exception) -> JSONResponse:
     return problem(400, str(error))
 
 
-async def _too_deep(request: Request, error: Exception) -> JSONResponse:
-    return problem(400, "the body is nested too deeply; send a plain GeoJSON Feature")
+async def _no_room(request: Request, error: Exception) -> JSONResponse:
+    return problem(409, str(error))
 
 
 async def _disk_full(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, OSError)
     if error.errno not in DISK_FULL:
         raise error
-    return problem(507, "the disk is full, nothing was stored; try again when there is space")
+    return problem(507, "the disk is full, nothing was acknowledged; send it again later")

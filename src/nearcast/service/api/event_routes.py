@@ -14,8 +14,10 @@ from starlette.responses import Response
 
 from nearcast.service.api import event_socket
 from nearcast.service.api.access import bearer, require, service_of
+from nearcast.service.api.bodies import SmallBody, read_model
 from nearcast.service.api.errors import GUARDED
-from nearcast.service.api.followers import After, first_number, hub_of, pages_of
+from nearcast.service.api.followers import After, acknowledge, first_number, pages_of
+from nearcast.service.api.models import model_body
 from nearcast.service.delivery.pages import read_page
 from nearcast.service.delivery.server_sent_events import (
     FIRST_WORDS,
@@ -96,12 +98,10 @@ def poll_events(
     )
 
 
-@router.post("/v1/events/ack", responses=GUARDED)
-def acknowledge_events(
-    request: Request, token: Subscriber, acknowledgement: Acknowledgement
-) -> Cursor:
+@router.post("/v1/events/ack", responses=GUARDED, openapi_extra=model_body(Acknowledgement))
+def acknowledge_events(request: Request, token: Subscriber, body: SmallBody) -> Cursor:
     """All events up to this one have arrived; a stream begins behind them from now on."""
-    hub_of(request).acknowledge(token.name, acknowledgement.id)
+    acknowledge(request, token, read_model(Acknowledgement, body).id)
     return Cursor(cursor=service_of(request).deliveries.cursor(token.name))
 
 
@@ -129,7 +129,7 @@ def stream_events(
     acknowledged.
     """
     if last_event_id is not None:
-        hub_of(request).acknowledge(token.name, last_event_id)
+        acknowledge(request, token, last_event_id)
         after = last_event_id
     begin = first_number(request, token, after)
     return EventStream(_server_sent_events(request, token, credentials.credentials, begin))

@@ -10,11 +10,14 @@ from fastapi import APIRouter, HTTPException, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from nearcast.service.api.access import admit
-from nearcast.service.api.followers import After, first_number, hub_of, pages_of
+from nearcast.service.api.errors import BadInput
+from nearcast.service.api.followers import After, acknowledge, first_number, hub_of, pages_of
 from nearcast.service.stores.tokens import SUBSCRIBER, Token
 
 SECONDS_FOR_A_TOKEN = 10.0
 REFUSED, ENDED = 1008, 1001  # close codes: breaks a rule; goes away
+LONGEST_TEXT = 1_000
+"""Letters of what a reader says: a token, or an acknowledgement."""
 _LONGEST_REASON = 120  # bytes; the protocol allows 123
 
 router = APIRouter()
@@ -33,7 +36,7 @@ async def socket_of_events(websocket: WebSocket, after: After = None) -> None:
         begin = await asyncio.to_thread(first_number, websocket, token, after)
     except WebSocketDisconnect:
         return
-    except (HTTPException, ValueError) as error:
+    except (HTTPException, BadInput) as error:
         reason = error.detail if isinstance(error, HTTPException) else str(error)
         await websocket.close(REFUSED, _cut(reason))
         return
@@ -65,11 +68,13 @@ async def _receive_acknowledgements(websocket: WebSocket, token: Token) -> None:
         try:
             number = _field(text, "ack")
             if type(number) is not int:
-                raise ValueError('send {"ack": 17} with the id of an event')
-            hub = hub_of(websocket)
-            await hub.write(hub.acknowledge, token.name, number)
-        except (ValueError, OSError) as error:
+                raise BadInput('send {"ack": 17} with the id of an event')
+            await hub_of(websocket).write(acknowledge, websocket, token, number)
+        except BadInput as error:
             await websocket.send_text(json.dumps({"error": str(error)}))
+        except OSError as error:
+            reason = f"not acknowledged: {error.strerror}; send it again"
+            await websocket.send_text(json.dumps({"error": reason}))
 
 
 async def _receive(websocket: WebSocket) -> str:
@@ -89,14 +94,14 @@ async def _secret_in_first_message(websocket: WebSocket) -> str:
     try:
         text = await asyncio.wait_for(_receive(websocket), SECONDS_FOR_A_TOKEN)
     except TimeoutError:
-        raise ValueError('no token came in time; send {"token": "…"} first') from None
+        raise BadInput('no token came in time; send {"token": "…"} first') from None
     secret = _field(text, "token")
-    return secret if isinstance(secret, str) else ""
+    return secret if isinstance(secret, str) and secret.isascii() else ""
 
 
 def _field(text: str, name: str) -> object:
     try:
-        words = json.loads(text)
+        words = json.loads(text) if len(text) <= LONGEST_TEXT else None
     except (ValueError, RecursionError):
         words = None
     return words.get(name) if isinstance(words, dict) else None

@@ -11,6 +11,7 @@ from fastapi import Query
 from starlette.requests import HTTPConnection
 
 from nearcast.service.api.access import service_of
+from nearcast.service.api.errors import reading_input
 from nearcast.service.delivery.hub import Hub
 from nearcast.service.delivery.pages import Page
 from nearcast.service.stores.tokens import Token
@@ -49,5 +50,14 @@ def first_number(connection: HTTPConnection, token: Token, after: int | None) ->
     """The number behind which to begin: as asked for, or the durable cursor."""
     if after is None:
         return service_of(connection).deliveries.cursor(token.name)
-    hub_of(connection).check_number(after)
+    with reading_input():
+        hub_of(connection).check_number(after)
     return after
+
+
+def acknowledge(connection: HTTPConnection, token: Token, number: int) -> None:
+    """All events up to this number have arrived; durable on return."""
+    hub = hub_of(connection)
+    with reading_input():
+        hub.check_number(number)
+    hub.acknowledge(token.name, number)

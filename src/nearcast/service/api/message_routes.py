@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 
-from nearcast.model import Message
+from nearcast.model import Message, Place
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
-from nearcast.service.api.errors import GUARDED, documented
+from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
 from nearcast.service.api.models import (
     BulkReceipt,
     Feature,
@@ -20,6 +22,8 @@ from nearcast.service.api.models import (
     feature_lines,
 )
 from nearcast.service.documents import message_from
+from nearcast.service.service import Service
+from nearcast.service.stores.messages import Receipt
 from nearcast.service.stores.tokens import PUBLISHER, Token
 
 MOST_REASONS = 1_000
@@ -34,21 +38,27 @@ Anyone = Annotated[Token, Depends(require())]
 @router.post(
     "/v1/messages",
     response_model=MessageReceipt,
-    responses={201: {"model": MessageReceipt, "description": "It is published."}},
+    responses={
+        201: {"model": MessageReceipt, "description": "It is published."},
+        **documented(409),
+    },
     openapi_extra=feature_body("message"),
 )
 def publish_message(
     request: Request, response: Response, token: Publisher, body: Body
 ) -> dict[str, Any]:
-    """Publish a message.  It is durable when the answer comes; an id counts once."""
+    """Publish a message.  It is durable when the answer comes; an id counts once, for everybody."""
     request.app.state.message_rate.take(token.id)
-    metrics = request.app.state.metrics
+    service, metrics = service_of(request), request.app.state.metrics
     try:
-        message = message_from(json_object(body), time.time())
-    except (ValueError, TypeError, OverflowError):
+        message = _message(body, time.time(), service.settings.longest_message)
+    except BadInput:
         metrics.count_messages(rejected=1)
         raise
-    [receipt] = service_of(request).messages.publish([message])
+    [receipt] = service.messages.publish([message])
+    if _taken(service, [message], [receipt]):
+        metrics.count_messages(rejected=1)
+        raise HTTPException(409, _is_taken(receipt.id))
     metrics.count_messages(accepted=receipt.is_new, duplicates=not receipt.is_new)
     response.status_code = 201 if receipt.is_new else 200
     return {"id": receipt.id, "offset": receipt.offset, "duplicate": not receipt.is_new}
@@ -61,17 +71,22 @@ def publish_messages(request: Request, token: Publisher, body: Body) -> dict[str
     """Publish many, a Feature on each line.  Good lines count whatever the others are."""
     lines = list(lines_of(body))
     request.app.state.message_rate.take(token.id, len(lines))
-    now = time.time()
+    service, now = service_of(request), time.time()
+    numbers: list[int] = []
     messages: list[Message] = []
     rejected: list[dict[str, Any]] = []
     for number, line in lines:
         try:
-            messages.append(message_from(json_object(line), now))
-        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            messages.append(_message(line, now, service.settings.longest_message))
+            numbers.append(number)
+        except BadInput as error:
             rejected.append({"line": number, "reason": str(error)})
-    receipts = service_of(request).messages.publish(messages) if messages else []
+    receipts = service.messages.publish(messages) if messages else []
+    taken = _taken(service, messages, receipts)
+    rejected += [{"line": numbers[i], "reason": _is_taken(receipts[i].id)} for i in taken]
+    rejected.sort(key=lambda each: each["line"])
     accepted = sum(receipt.is_new for receipt in receipts)
-    duplicates = len(receipts) - accepted
+    duplicates = len(receipts) - accepted - len(taken)
     request.app.state.metrics.count_messages(
         accepted=accepted, duplicates=duplicates, rejected=len(rejected)
     )
@@ -118,3 +133,36 @@ def get_message(request: Request, token: Anyone, id: str) -> dict[str, Any]:
     if found is None:
         raise HTTPException(404, f"message {id!r} is unknown, or is no longer kept")
     return found
+
+
+def _message(text: bytes, now: float, longest: int) -> Message:
+    with reading_input():
+        if len(text) > longest:
+            raise ValueError(f"the message has {len(text):,} bytes; give at most {longest:,}")
+        return message_from(json_object(text), now)
+
+
+def _taken(service: Service, messages: Sequence[Message], receipts: Sequence[Receipt]) -> list[int]:
+    """The indexes of messages whose ids were known, of messages that say something else.
+
+    Words and place are compared, not the JSON: a message that was read again from the log has its
+    keywords as text.
+    """
+    known = [i for i, receipt in enumerate(receipts) if not receipt.is_new]
+    if not known:
+        return []
+    bodies = service.messages.bodies(receipts[i].offset for i in known)
+    return [
+        i
+        for i in known
+        if (body := bodies.get(receipts[i].offset)) is not None
+        and _said(message_from(json.loads(body), 0.0)) != _said(messages[i])
+    ]
+
+
+def _said(message: Message) -> tuple[list[str], Place]:
+    return sorted(message.keywords), message.at
+
+
+def _is_taken(id: str) -> str:
+    return f"id {id!r} is taken by another message; give another id"

@@ -172,12 +172,19 @@ def feature_lines(kind: Literal["subscription", "message"]) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
+def model_body(kind: type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """For `openapi_extra=`: the body is the JSON of a model that the route reads itself."""
+    content = {"application/json": {"schema": kind.model_json_schema()}}
+    return {"requestBody": {"required": required, "content": content}}
+
+
 _EXAMPLES: dict[str, dict[str, Any]] = {"subscription": _SUBSCRIPTION, "message": _MESSAGE}
 _PROPERTIES: dict[str, dict[str, Any]] = {
     "subscription": {
         "keywords": {"type": ["string", "array", "null"], "items": {"type": "string"}},
         "radius": {"type": "number", "exclusiveMinimum": 0},
         "lifetime": {"type": "number", "exclusiveMinimum": 0},
+        "expires": {"type": ["number", "null"]},
     },
     "message": {
         "text": {"type": "string"},

@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from fastapi import HTTPException
-
-from nearcast.model import Subscription
 from nearcast.service.documents import checked_id, subscription_from
-from nearcast.service.service import Service
 from nearcast.service.settings import Settings
+from nearcast.service.stores.subscriptions import Entry
 
 LONGEST_LIFETIME = 100 * 365 * 86_400.0
 
-Entry = tuple[Subscription, float | None]
-
 
 def checked_entry(document: Mapping[str, Any], id: object, settings: Settings) -> Entry:
-    """The subscription of a Feature, and when it ends; a ValueError when it breaks a limit."""
+    """The subscription of a Feature, and when it ends; a ValueError when it breaks a limit.
+
+    `lifetime` counts from now; without it the `expires` of a Feature that was got before is kept.
+    """
     name = checked_id(id, "subscription")
     if document.get("id", name) != name:
         raise ValueError(f"the Feature has the id {document['id']!r}, the address {name!r}")
     _check_size(document, name, settings)
     subscription = subscription_from(document, name)
-    lifetime = (document.get("properties") or {}).get("lifetime")
-    return subscription, None if lifetime is None else time.time() + _seconds(lifetime)
-
-
-def check_room(service: Service, owner: str, ids: Iterable[str]) -> None:
-    """Refuse with 409 when these would be more subscriptions than one subscriber may have."""
-    most, wanted = service.settings.most_subscriptions, set(ids)
-    count = service.subscriptions.count(owner)
-    if count + len(wanted) <= most:
-        return
-    new = sum(service.subscriptions.get(owner, id) is None for id in wanted)
-    if count + new > most:
-        raise HTTPException(
-            409,
-            f"{owner!r} has {count:,} subscriptions, {new:,} more would exceed {most:,}; "
-            "delete some, or let the operator raise most_subscriptions",
-        )
+    properties = document.get("properties") or {}
+    return Entry(subscription, _end(properties, time.time()), properties.get("keywords"))
 
 
 def _check_size(document: Mapping[str, Any], id: str, settings: Settings) -> None:
@@ -67,8 +49,18 @@ def _check_size(document: Mapping[str, Any], id: str, settings: Settings) -> Non
         )
 
 
-def _seconds(lifetime: object) -> float:
-    is_number = isinstance(lifetime, int | float) and not isinstance(lifetime, bool)
-    if not is_number or not 0 < lifetime <= LONGEST_LIFETIME or math.isnan(lifetime):  # type: ignore[operator, arg-type]
-        raise ValueError(f"lifetime {lifetime!r} is not a number of seconds above 0; give one")
-    return float(lifetime)  # type: ignore[arg-type]
+def _end(properties: Mapping[str, Any], now: float) -> float | None:
+    lifetime, expires = properties.get("lifetime"), properties.get("expires")
+    if lifetime is not None:
+        if not _is_within_reach(lifetime):
+            raise ValueError(f"lifetime {lifetime!r} is not a number of seconds above 0; give one")
+        return now + float(lifetime)
+    if expires is None:
+        return None
+    if type(expires) not in (int, float) or not _is_within_reach(expires - now):
+        raise ValueError(f"expires {expires!r} is not a time to come; give a lifetime, in seconds")
+    return float(expires)
+
+
+def _is_within_reach(seconds: object) -> bool:
+    return type(seconds) in (int, float) and 0 < seconds <= LONGEST_LIFETIME  # type: ignore[operator]

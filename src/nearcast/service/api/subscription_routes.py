@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from nearcast.explain import Explanation, explain
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
-from nearcast.service.api.errors import GUARDED, documented
+from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
 from nearcast.service.api.models import (
     EstimateReport,
     ExplanationReport,
@@ -20,8 +20,8 @@ from nearcast.service.api.models import (
     feature_body,
     feature_lines,
 )
-from nearcast.service.api.subscription_limits import check_room, checked_entry
-from nearcast.service.documents import message_from, subscription_document
+from nearcast.service.api.subscription_limits import checked_entry
+from nearcast.service.documents import message_from
 from nearcast.service.service import Service
 from nearcast.service.stores.deliveries import STREAM
 from nearcast.service.stores.subscriptions import Registered
@@ -47,11 +47,13 @@ def put_subscription(
 
     The region is a Polygon; a Point with the property `radius`, in metres; a `bbox` beside a null
     geometry; or neither, for everywhere. The property `lifetime` ends it after so many seconds.
+    What a GET answers can be put again.
     """
     service = service_of(request)
-    entry = checked_entry(json_object(body), id, service.settings)
-    check_room(service, token.name, [id])
-    [is_new] = service.subscriptions.put(token.name, [entry])
+    settings = service.settings
+    with reading_input():
+        entry = checked_entry(json_object(body), id, settings)
+    [is_new] = service.subscriptions.put(token.name, [entry], settings.most_subscriptions)
     response.status_code = 201 if is_new else 200
     return _document(_registered(service, token, id))
 
@@ -103,15 +105,16 @@ def list_subscriptions(
 def put_subscriptions(request: Request, token: Subscriber, body: Body) -> dict[str, int]:
     """Put many, a Feature with an id on each line; all of them, or none if one breaks a rule."""
     service = service_of(request)
+    settings = service.settings
     entries = []
     for number, line in lines_of(body):
         try:
-            document = json_object(line)
-            entries.append(checked_entry(document, document.get("id"), service.settings))
-        except (ValueError, TypeError, OverflowError) as error:
-            raise ValueError(f"line {number}: {error}; nothing was stored") from None
-    check_room(service, token.name, [str(subscription.id) for subscription, _ in entries])
-    new = service.subscriptions.put(token.name, entries)
+            with reading_input():
+                document = json_object(line)
+                entries.append(checked_entry(document, document.get("id"), settings))
+        except BadInput as error:
+            raise BadInput(f"line {number}: {error}; nothing was stored") from None
+    new = service.subscriptions.put(token.name, entries, settings.most_subscriptions)
     return {"created": sum(new), "replaced": len(new) - sum(new)}
 
 
@@ -137,10 +140,11 @@ def explain_match(
 )
 def estimate_matches(request: Request, token: Subscriber, body: Body) -> dict[str, Any]:
     """How many messages a day a subscription would match, judged by recent messages."""
-    document = json_object(body)
-    id = document.get("id", "estimate")
-    subscription, _ = checked_entry(document, id, service_of(request).settings)
-    return asdict(request.app.state.estimator.estimate(subscription))
+    with reading_input():
+        document = json_object(body)
+        id = document.get("id", "estimate")
+        entry = checked_entry(document, id, service_of(request).settings)
+    return asdict(request.app.state.estimator.estimate(entry.subscription))
 
 
 def _registered(service: Service, token: Token, id: str) -> Registered:
@@ -155,9 +159,8 @@ def _no_such(id: str) -> HTTPException:
 
 
 def _document(found: Registered, **more: Any) -> dict[str, Any]:
-    return subscription_document(
-        found.subscription, created=found.created, expires=found.expires, **more
-    )
+    about = {"created": found.created, "expires": found.expires, **more}
+    return {**found.document, "properties": {**found.document["properties"], **about}}
 
 
 def _delivery(service: Service, found: Registered) -> dict[str, Any]:

@@ -12,11 +12,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from nearcast.service.api.access import require, service_of
-from nearcast.service.api.errors import GUARDED, documented
+from nearcast.service.api.bodies import SmallBody, read_model
+from nearcast.service.api.errors import GUARDED, documented, reading_input
 from nearcast.service.api.followers import hub_of
+from nearcast.service.api.models import model_body
 from nearcast.service.delivery.addresses import LONGEST_URL, checked_url
 from nearcast.service.service import Service
-from nearcast.service.stores.deliveries import DeadLetter, Webhook
+from nearcast.service.stores.dead_letters import DeadLetter
+from nearcast.service.stores.deliveries import Webhook
 from nearcast.service.stores.tokens import SUBSCRIBER, Token, checked_name
 
 MOST_WEBHOOKS = 100
@@ -113,12 +116,14 @@ class Redelivering(BaseModel):
         **documented(409),
         201: {"model": NewWebhook, "description": "It is new; this is its secret."},
     },
+    openapi_extra=model_body(WebhookAddress),
 )
 async def put_webhook(
-    request: Request, token: Subscriber, name: str, address: WebhookAddress
+    request: Request, token: Subscriber, name: str, body: SmallBody
 ) -> JSONResponse:
     """Post events to an address from now on.  A name that is known gets the new address."""
     service = service_of(request)
+    address = read_model(WebhookAddress, body)
     webhook, is_new = await asyncio.to_thread(_put, service, token.name, name, address.url)
     webhooks = hub_of(request).webhooks
     await webhooks.refresh(token.name, name)
@@ -146,18 +151,22 @@ def list_webhooks(request: Request, token: Subscriber) -> WebhookList:
 @router.delete("/v1/webhooks/{name}", status_code=204, responses=_FOUND)
 async def delete_webhook(request: Request, token: Subscriber, name: str) -> None:
     """Post no more, and forget what was parked."""
-    deliveries = service_of(request).deliveries
-    if not await asyncio.to_thread(deliveries.remove_webhook, token.name, name):
+    if not await hub_of(request).webhooks.remove(token.name, name):
         raise _unknown(name)
-    await hub_of(request).webhooks.refresh(token.name, name)
 
 
-@router.post("/v1/webhooks/{name}/redeliver", status_code=202, responses=_FOUND)
+@router.post(
+    "/v1/webhooks/{name}/redeliver",
+    status_code=202,
+    responses=_FOUND,
+    openapi_extra=model_body(Redelivery, required=False),
+)
 async def redeliver(
-    request: Request, token: Subscriber, name: str, redelivery: Redelivery
+    request: Request, token: Subscriber, name: str, body: SmallBody
 ) -> Redelivering:
     """Post parked events again, once; who is not taken stays parked."""
     service = service_of(request)
+    redelivery = read_model(Redelivery, body or b"{}")
     await asyncio.to_thread(_existing, service, token.name, name)
     count = await asyncio.to_thread(service.deliveries.redeliver, token.name, name, redelivery.ids)
     hub_of(request).webhooks.ask_again(token.name, name)
@@ -189,14 +198,16 @@ def list_dead_letters(
 
 
 def _put(service: Service, subscriber: str, name: str, url: str) -> tuple[Webhook, bool]:
-    checked_url(url, private_addresses=service.settings.webhook_private_addresses)
+    with reading_input():
+        checked_url(url, private_addresses=service.settings.webhook_private_addresses)
+        checked_name(name)
     known = service.deliveries.webhooks(subscriber)
     if len(known) >= MOST_WEBHOOKS and all(each.name != name for each in known):
         raise HTTPException(
             409, f"{subscriber!r} has {len(known)} webhooks, the most allowed; remove one first"
         )
     begin = service.outbox.last_sequence()
-    return service.deliveries.put_webhook(subscriber, checked_name(name), url, begin)
+    return service.deliveries.put_webhook(subscriber, name, url, begin)
 
 
 def _existing(service: Service, subscriber: str, name: str) -> Webhook:

@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from nearcast.service.delivery.pages import Page, read_page
+from nearcast.service.delivery.pages import SECONDS_HELD_UP, Page, read_page
 from nearcast.service.delivery.webhooks import Webhooks
 from nearcast.service.service import Service
 
 SECONDS_BETWEEN_LOOKS = 1.0
 """The pipeline says when it has news; a word that got lost costs no more than this."""
-SECONDS_HELD_UP = 0.05
-WRITING_THREADS = 4
+READING_THREADS = WRITING_THREADS = 4
+LOCKS = 64
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,8 +36,10 @@ class Hub:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._bells: dict[str, set[asyncio.Event]] = {}
-        self._acknowledging = threading.Lock()
-        # Their own threads, so that a slow disk takes none from those who read.
+        # Shared by a few subscribers each: one per subscriber would never be forgotten.
+        self._acknowledging = [threading.Lock() for _ in range(LOCKS)]
+        # Their own threads, so that neither a slow disk nor anybody else keeps readers waiting.
+        self._readers = ThreadPoolExecutor(READING_THREADS, "events")
         self._writers = ThreadPoolExecutor(WRITING_THREADS, "deliveries")
         self._is_stopping = False
         self._task: asyncio.Task[None] | None = None
@@ -99,7 +101,7 @@ class Hub:
             with self.bell(subscriber) as bell:
                 while not self._is_stopping:
                     bell.clear()
-                    page = await asyncio.to_thread(read_page, self._service, subscriber, after)
+                    page = await self.read(read_page, self._service, subscriber, after)
                     after = page.cursor
                     if page:
                         yield page
@@ -116,10 +118,23 @@ class Hub:
         """Let the readers of a subscriber look again; from any thread."""
         self._loop.call_soon_threadsafe(self._ring, subscriber)
 
-    async def write(self, function: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
-        """Call what waits for the disk, in a thread that nobody reads in."""
+    async def read(self, function: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
+        """Call what looks for events, in a thread that does nothing else."""
         call = functools.partial(function, *values, **more)
-        return await asyncio.get_running_loop().run_in_executor(self._writers, call)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, call)
+
+    async def write(self, function: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
+        """Call what waits for the disk, in a thread that nobody reads in.
+
+        Who is cancelled waits for it all the same, so that nothing is written afterwards.
+        """
+        call = functools.partial(function, *values, **more)
+        writing = asyncio.get_running_loop().run_in_executor(self._writers, call)
+        try:
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.wait([writing])
+            raise
 
     def acknowledge(self, subscriber: str, sequence: int) -> None:
         """All up to `sequence` has arrived; durable on return.  From any thread.
@@ -128,7 +143,9 @@ class Hub:
         """
         self.check_number(sequence)
         deliveries, outbox = self._service.deliveries, self._service.outbox
-        with self._acknowledging:  # else two at a time would count the same events
+        with self._acknowledging[
+            hash(subscriber) % LOCKS
+        ]:  # else two at a time would count the same events
             cursor = deliveries.cursor(subscriber)
             if sequence > cursor:
                 delivered = outbox.counts_between(subscriber, cursor, sequence)
@@ -151,7 +168,7 @@ class Hub:
     async def _listen(self) -> None:
         while True:
             try:
-                self._seen, subscribers = await asyncio.to_thread(
+                self._seen, subscribers = await self.read(
                     self._service.outbox.subscribers_since, self._seen
                 )
                 for subscriber in subscribers:

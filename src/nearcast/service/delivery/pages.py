@@ -22,6 +22,8 @@ MOST_EVENTS = 100
 """Of a page: readers take one at a time, so that nothing piles up in between."""
 LARGEST_PAGE = 1_000_000
 """Letters of a page; one event alone may have more."""
+SECONDS_HELD_UP = 0.05
+"""When to look again at a page that is held up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nearcast.service.delivery.pace import Pace
-from nearcast.service.delivery.pages import LARGEST_PAGE, MOST_EVENTS, Page, read_page
+from nearcast.service.delivery.pages import (
+    LARGEST_PAGE,
+    MOST_EVENTS,
+    SECONDS_HELD_UP,
+    Page,
+    read_page,
+)
 from nearcast.service.delivery.sender import Answer, Sender
 from nearcast.service.delivery.signature import signed_headers
 from nearcast.service.service import Service
-from nearcast.service.stores.deliveries import DeadLetter, Webhook
+from nearcast.service.stores.dead_letters import DeadLetter
+from nearcast.service.stores.deliveries import Webhook
 
 if TYPE_CHECKING:
     from nearcast.service.delivery.hub import Hub
 
-SECONDS_HELD_UP = 0.05
 SECONDS_AFTER_A_FAULT = 5.0
 """Of our own: a full disk, say."""
 
@@ -79,8 +85,8 @@ class WebhookWorker:
         if self._is_asked:
             self._is_asked = False  # before the look: somebody may ask meanwhile
             self._is_asked |= await self._redeliver()
-        cursor = await asyncio.to_thread(deliveries.cursor, webhook.subscriber, webhook.name)
-        page = await asyncio.to_thread(read_page, self._service, webhook.subscriber, cursor)
+        cursor = await self._hub.read(deliveries.cursor, webhook.subscriber, webhook.name)
+        page = await self._hub.read(read_page, self._service, webhook.subscriber, cursor)
         if page:
             await self._deliver(page)
         elif page.is_held_up:
@@ -156,7 +162,7 @@ class WebhookWorker:
 
     async def _redeliver(self) -> bool:
         """Post dead letters that were asked for, once.  Might there be more?"""
-        letters = await asyncio.to_thread(self._wanted_letters)
+        letters = await self._hub.read(self._wanted_letters)
         if not letters:
             return False
         numbers = ",".join(str(letter.sequence) for letter in letters)

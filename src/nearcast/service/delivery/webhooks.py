@@ -55,12 +55,20 @@ class Webhooks:
             await self._end(key)
 
     async def refresh(self, subscriber: str, name: str) -> None:
-        """A webhook is new, has another address or is gone: on return this is so."""
+        """A webhook is new or has another address: on return this is so."""
         async with self._changing:
             await self._end((subscriber, name))
-            webhook = await asyncio.to_thread(self._service.deliveries.webhook, subscriber, name)
-            if webhook is not None and not self._is_stopping:
-                self._begin(webhook)
+            await self._begin_known(subscriber, name)
+
+    async def remove(self, subscriber: str, name: str) -> bool:
+        """Stop it, then forget it and all it left; False if there is none."""
+        remove = self._service.deliveries.remove_webhook
+        async with self._changing:
+            await self._end((subscriber, name))  # first: it could park something afterwards
+            try:
+                return await self._hub.write(remove, subscriber, name)
+            finally:
+                await self._begin_known(subscriber, name)  # the disk may have failed
 
     def ask_again(self, subscriber: str, name: str) -> None:
         """There are dead letters to be delivered again."""
@@ -87,6 +95,11 @@ class Webhooks:
             "last_error": state.last_error,
             "next_attempt": state.next_attempt,
         }
+
+    async def _begin_known(self, subscriber: str, name: str) -> None:
+        webhook = await self._hub.read(self._service.deliveries.webhook, subscriber, name)
+        if webhook is not None and not self._is_stopping:
+            self._begin(webhook)
 
     def _begin(self, webhook: Webhook) -> None:
         seconds = self._service.settings.webhook_seconds

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pyarrow as pa
 
@@ -14,8 +16,12 @@ from nearcast.service.stores.outbox import open_outbox
 from nearcast.service.stores.subscriptions import owner_and_id
 
 REJECTS_KEPT = 10_000
+ROWS_AT_ONCE = 100_000
+"""Of a batch: a message that very many want must not fill the memory."""
 DROPPED_AT_ONCE = 50_000
-"""A commit drops no more than so many old events, because subscribers wait for it."""
+"""A commit drops no more old events than this, or twice what it brings: subscribers wait for it."""
+SHARE, LEAST_SHARE = 5, 1_000
+"""One subscriber keeps at most a fifth of all events, so that it cannot push out everybody's."""
 
 
 class OutboxSink(Sink):
@@ -55,39 +61,65 @@ class OutboxSink(Sink):
         now = round(time.time(), 3)
         with self._database.writing() as connection:
             batch, last = connection.execute("SELECT batch, sequence FROM position").fetchone()
+            begin = last
             if output.number > batch:
-                rows = _rows(notifications, last, now)
-                connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
-                _count_matches(connection, rows)
+                for first in range(0, len(notifications), ROWS_AT_ONCE):
+                    rows = _rows(notifications.slice(first, ROWS_AT_ONCE), last, now)
+                    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+                    last += len(rows)
+                    self._drop_excess(connection, _count(connection, rows))
                 _keep_rejects(connection, rejects)
-                last += len(rows)
                 connection.execute(
                     "UPDATE position SET batch = ?, sequence = ?", (output.number, last)
                 )
-            self._drop_old(connection, now, last)
+            self._drop_old(connection, now, last, max(DROPPED_AT_ONCE, 2 * (last - begin)))
         self._on_commit(last)
 
     def close(self) -> None:
         self._database.close()
 
-    def _drop_old(self, connection: sqlite3.Connection, now: float, last: int) -> None:
-        young = "SELECT sequence FROM events WHERE written >= ? ORDER BY sequence LIMIT 1"
-        found = connection.execute(young, (now - self._keep_seconds,)).fetchone()
-        first_kept = max(found[0] if found else last + 1, last + 1 - self._keep_events)
+    def _drop_old(self, connection: sqlite3.Connection, now: float, last: int, most: int) -> None:
+        """The oldest, whosever they are; no more than so many are even looked at."""
         [oldest] = connection.execute("SELECT min(sequence) FROM events").fetchone()
-        if oldest is None or oldest >= first_kept:
+        if oldest is None:
             return
-        end = min(first_kept, oldest + DROPPED_AT_ONCE)
-        connection.execute(
-            """INSERT INTO dropped
-               SELECT subscriber, max(sequence) FROM events WHERE sequence < ? GROUP BY subscriber
-               ON CONFLICT DO UPDATE SET sequence = excluded.sequence""",
-            (end,),
-        )
-        connection.execute("DELETE FROM events WHERE sequence < ?", (end,))
+        young = """SELECT sequence FROM events NOT INDEXED
+                   WHERE sequence < ? AND written >= ? ORDER BY sequence LIMIT 1"""
+        end = oldest + most
+        found = connection.execute(young, (end, now - self._keep_seconds)).fetchone()
+        end = max(found[0] if found else end, min(end, last + 1 - self._keep_events))
+        if end > oldest:
+            _drop(connection, "NOT INDEXED WHERE sequence < ?", (end,))
+
+    def _drop_excess(self, connection: sqlite3.Connection, subscribers: Iterable[str]) -> None:
+        """The oldest of those who have more than their share."""
+        share = max(self._keep_events // SHARE, LEAST_SHARE)
+        for subscriber in subscribers:
+            kept = "SELECT count FROM kept WHERE subscriber = ?"
+            [count] = connection.execute(kept, (subscriber,)).fetchone()
+            if count > share:
+                nth = """SELECT sequence FROM events WHERE subscriber = ?
+                         ORDER BY sequence LIMIT 1 OFFSET ?"""
+                [end] = connection.execute(nth, (subscriber, count - share)).fetchone()
+                _drop(connection, "WHERE subscriber = ? AND sequence < ?", (subscriber, end))
 
 
-def _rows(notifications: pa.Table, last: int, now: float) -> list[tuple[object, ...]]:
+def _drop(connection: sqlite3.Connection, which: str, values: tuple[object, ...]) -> None:
+    """Delete events, and remember by subscriber what is gone."""
+    connection.execute(
+        f"""INSERT INTO dropped SELECT subscriber, max(sequence) FROM events {which}
+            GROUP BY subscriber ON CONFLICT DO UPDATE SET sequence = excluded.sequence""",
+        values,
+    )
+    connection.execute(
+        f"""INSERT INTO kept SELECT subscriber, -count(*) FROM events {which}
+            GROUP BY subscriber ON CONFLICT DO UPDATE SET count = count + excluded.count""",
+        values,
+    )
+    connection.execute(f"DELETE FROM events {which}", values)
+
+
+def _rows(notifications: pa.Table, last: int, now: float) -> list[tuple[Any, ...]]:
     pairs = zip(
         notifications["subscription_id"].to_pylist(),
         notifications["position"].to_pylist(),
@@ -99,15 +131,19 @@ def _rows(notifications: pa.Table, last: int, now: float) -> list[tuple[object, 
     ]
 
 
-def _count_matches(connection: sqlite3.Connection, rows: Iterable[tuple[object, ...]]) -> None:
-    counts: dict[tuple[object, object], int] = {}
-    for _, subscriber, subscription, *_ in rows:
-        key = subscriber, subscription
-        counts[key] = counts.get(key, 0) + 1
+def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Iterable[str]:
+    """Count for each subscription what it matched, for each subscriber what is kept: for these."""
+    matched = Counter((subscriber, subscription) for _, subscriber, subscription, *_ in rows)
+    kept = Counter(subscriber for _, subscriber, *_ in rows)
     connection.executemany(
         "INSERT INTO matched VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + ?",
-        [(*key, count, count) for key, count in counts.items()],
+        [(*key, count, count) for key, count in matched.items()],
     )
+    connection.executemany(
+        "INSERT INTO kept VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + ?",
+        [(subscriber, count, count) for subscriber, count in kept.items()],
+    )
+    return kept
 
 
 def _keep_rejects(connection: sqlite3.Connection, rejects: pa.Table) -> None:

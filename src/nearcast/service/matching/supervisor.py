@@ -79,7 +79,10 @@ class Supervisor:
         pause = FIRST_PAUSE
         while not self._stopping.is_set():
             begin = time.monotonic()
-            self._run_once()
+            try:
+                self._run_once()
+            except OSError as error:  # no memory for another process, say
+                self._note(problem=str(error))
             if self._stopping.is_set():
                 break
             if time.monotonic() - begin > LONGEST_PAUSE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from pathlib import Path
@@ -12,16 +13,21 @@ from nicegui import app as pages
 from nicegui.storage import Storage
 from starlette.responses import RedirectResponse
 
+from nearcast.service.api.rates import RateLimit
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.delivery.hub import Hub
 from nearcast.service.page.sampler import Sampler
 from nearcast.service.page.screen import Screen
 from nearcast.service.page.sign_in import show_sign_in, sign_out, signed_in, visitor
-from nearcast.service.page.visit import Visit
+from nearcast.service.page.visit import Visit, recent_corners
 from nearcast.service.service import Service
 
 PATH = "/map"
 """Not at the root: there it would answer every wrong address of the API with a page."""
+ACTIONS_PER_SECOND = 10.0
+"""Of one subscriber; typing and drawing ask for an estimate four times a second."""
+SECONDS_TO_BUILD = 60.0
+"""The stores may be busy."""
 
 _STATIC = Path(__file__).parent / "static"
 _FAVICON = (
@@ -37,13 +43,14 @@ def add_page(app: FastAPI, service: Service, hub: Hub) -> None:
     NiceGUI has one page in a process: the last one added is the one that is served.
     """
     sampler = Sampler(service)
+    rate = RateLimit("actions", ACTIONS_PER_SECOND)
     _begin_anew(service.folder)
 
-    @ui.page("/")
-    def page(client: Client) -> None:
+    @ui.page("/", response_timeout=SECONDS_TO_BUILD)
+    async def page(client: Client) -> None:
         ui.add_css(_STATIC / "page.css")
         is_open = service.settings.open_page
-        token = None if is_open else signed_in(service)
+        token = None if is_open else await signed_in(service)
         if token is None and not is_open:
             show_sign_in(service)
             return
@@ -53,8 +60,10 @@ def add_page(app: FastAPI, service: Service, hub: Hub) -> None:
             estimate=lambda subscription: app.state.estimator.estimate(subscription),
             owner=visitor() if token is None else token.name,
             token=token,
+            rate=rate,
         )
-        Screen(client, visit, sampler, None if token is None else sign_out)
+        corners = await asyncio.to_thread(recent_corners, service)
+        Screen(client, visit, sampler, corners, None if token is None else sign_out)
 
     @app.get("/", include_in_schema=False)
     def root() -> RedirectResponse:

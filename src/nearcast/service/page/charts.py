@@ -21,7 +21,6 @@ _LINES: tuple[tuple[str, str, Callable[[Numbers], float | None], int], ...] = (
 )
 _TOTALS: tuple[tuple[str, Callable[[Numbers], int]], ...] = (
     ("subscriptions", lambda numbers: numbers.subscriptions),
-    ("messages", lambda numbers: numbers.messages),
     ("matches", lambda numbers: numbers.matches),
     ("deliveries", lambda numbers: numbers.deliveries),
 )

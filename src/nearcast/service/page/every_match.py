@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import deque
 from contextlib import aclosing
 
+from fastapi import HTTPException
 from nicegui import background_tasks, ui
 
 from nearcast.service.delivery.pages import RenderedEvent
@@ -22,6 +24,9 @@ MATCHES_A_TICK = 30
 MATCHES_KEPT = 100
 TICKS_BETWEEN_LOOKS = 8
 """Subscriptions may change in another tab, or by the API."""
+SECONDS_AFTER_A_FAULT = 5.0
+
+logger = logging.getLogger(__name__)
 
 
 class EveryMatch:
@@ -34,6 +39,7 @@ class EveryMatch:
         self._arrived: deque[RenderedEvent] = deque(maxlen=MATCHES_KEPT)
         self._matches: dict[int, tuple[str, dict[str, object]]] = {}  # by event id, oldest first
         self._ticks = 0
+        self._after: int | None = None
         self._old = 0
         self._following: asyncio.Task[None] | None = None
         with ui.element("section").classes("section"):
@@ -69,11 +75,24 @@ class EveryMatch:
         return [match for match in arrived if match["id"] > self._old][-MATCHES_A_TICK:]
 
     async def _follow(self) -> None:
+        """Until the hub stops; what fails is tried again."""
+        while True:
+            try:
+                await self._follow_on()
+                return
+            except Exception:
+                logger.exception("a page cannot read its matches")
+                await asyncio.sleep(SECONDS_AFTER_A_FAULT)
+
+    async def _follow_on(self) -> None:
         await self._mine.refresh()  # first: matches have its colours
-        after, self._old = await asyncio.to_thread(self._begin)
-        async with aclosing(self._visit.hub.follow(self._visit.owner, after)) as pages:
+        if self._after is None:
+            after, self._old = await asyncio.to_thread(self._begin)
+            self._after = after
+        async with aclosing(self._visit.hub.follow(self._visit.owner, self._after)) as pages:
             async for page in pages:
                 self._arrived.extend(page.events)
+                self._after = page.cursor
 
     def _begin(self) -> tuple[int, int]:
         """Where to begin, so that the list is about full, and the newest number there is."""
@@ -116,9 +135,12 @@ class EveryMatch:
         if id not in self._matches:
             return
         name, message = self._matches[id]
-        registered = await asyncio.to_thread(
-            self._visit.service.subscriptions.get, self._visit.owner, name
-        )
+        get = self._visit.service.subscriptions.get
+        try:
+            registered = await self._visit.act(get, self._visit.owner, name)
+        except HTTPException as error:
+            ui.notify(error.detail)
+            return
         subscription = None if registered is None else registered.subscription
         self._why.show(name, self._mine.colour_of(name), subscription, message)
         self._map.select(*point_of(message))

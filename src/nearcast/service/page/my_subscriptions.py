@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
+from fastapi import HTTPException
 from nicegui import ui
 
 from nearcast.service.page.elements import LiveMap
@@ -47,6 +48,7 @@ class MySubscriptions:
         """Show how it is now."""
         service, owner = self._visit.service, self._visit.owner
         found = await asyncio.to_thread(service.subscriptions.page, owner, SHOWN)
+        count = await asyncio.to_thread(service.subscriptions.count, owner)
         if found == self._shown or self._list.is_deleted:
             return
         self._shown = found
@@ -56,7 +58,7 @@ class MySubscriptions:
         with self._list:
             for each in found:
                 self._row(each)
-        more = service.subscriptions.count(owner) - len(found) if len(found) == SHOWN else 0
+        more = count - len(found) if len(found) == SHOWN else 0
         self._note.text = self._note_text(len(found), more)
         self._map.set_shapes(
             [
@@ -94,7 +96,15 @@ class MySubscriptions:
             remove.props["aria-label"] = f"Remove {name}"
 
     async def _remove(self, name: str) -> None:
-        await asyncio.to_thread(self._visit.service.subscriptions.remove, self._visit.owner, [name])
+        remove = self._visit.service.subscriptions.remove
+        try:
+            await self._visit.act(remove, self._visit.owner, [name])
+        except HTTPException as error:
+            ui.notify(error.detail)
+            return
+        except OSError as error:
+            ui.notify(f"not removed: {error.strerror}; try again")
+            return
         self._on_removed(name)
         await self.refresh()
 

@@ -39,7 +39,6 @@ class Numbers:
     lag: int | None
     batch_milliseconds: float | None
     subscriptions: int
-    messages: int
     matches: int
     deliveries: int
 
@@ -124,15 +123,13 @@ class Sampler:
             self._subscriptions = self._service.subscriptions.count()
             self._deliveries, _ = self._service.deliveries.totals()
         pipeline = self._service.pipeline.status
-        progress = pipeline.progress
         self._history.append(
             Numbers(
                 count / seconds,
                 (sequence - self._sequence) / seconds,
-                progress.get("lag"),
-                progress.get("milliseconds"),
+                self._service.lag(),
+                pipeline.progress.get("milliseconds"),
                 self._subscriptions,
-                progress.get("rows", 0) - progress.get("changes", 0),
                 sequence,
                 self._deliveries,
             )

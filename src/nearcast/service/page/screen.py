@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from nicegui import Client, background_tasks, ui
 
@@ -12,9 +13,8 @@ from nearcast.service.page.charts import Charts
 from nearcast.service.page.elements import LiveMap
 from nearcast.service.page.panels import PANELS, Panel
 from nearcast.service.page.sampler import Sampler, Tick
-from nearcast.service.page.visit import Visit, recent_corners
+from nearcast.service.page.visit import Visit
 from nearcast.service.page.why import WhyCard
-from nearcast.service.stores.tokens import Token
 
 TICKS_BETWEEN_CHECKS = 10
 """A token that is revoked shows the page no longer than this."""
@@ -31,24 +31,31 @@ LOGO = (
 class Screen:
     """Header, map, panels and numbers; it lives as long as its client.
 
+    - `corners`: south-west and north-east of what the map shows at first
     - `on_sign_out`: None when there is nothing to sign out of
     """
 
     def __init__(
-        self, client: Client, visit: Visit, sampler: Sampler, on_sign_out: Callable[[], None] | None
+        self,
+        client: Client,
+        visit: Visit,
+        sampler: Sampler,
+        corners: list[tuple[float, float]] | None,
+        on_sign_out: Callable[[], None] | None,
     ) -> None:
         self._visit = visit
         self._client = client
         self._ticks = 0
+        self._is_closed = False
         self._sampler = sampler
-        with ui.element("main").classes("screen") as main:
+        with ui.element("main").classes("screen") as self._main:
             self._header(on_sign_out)
             with ui.element("div").classes("map-area"):
-                self._map = LiveMap(visit.service.settings.tiles, recent_corners(visit.service))
+                self._map = LiveMap(visit.service.settings.tiles, corners)
                 self._why = WhyCard(self._unchoose)
             self._charts = Charts()
             self._panels = self._side()
-        main.on("keydown.esc", self._why.close)
+        self._main.on("keydown.esc", self._why.close)
         client.on_connect(self._connected)
         client.on_delete(self._close)
 
@@ -76,11 +83,14 @@ class Screen:
         return panels
 
     def _connected(self) -> None:
+        if self._is_closed:
+            return
         for panel in self._panels:
             panel.start()
         self._sampler.watch(self._client.id, self._tick)
 
     def _close(self) -> None:
+        self._is_closed = True
         self._sampler.unwatch(self._client.id)
         for panel in self._panels:
             panel.close()
@@ -93,11 +103,20 @@ class Screen:
         self._show_state(tick.pipeline)
         self._ticks += 1
         if self._visit.token is not None and self._ticks % TICKS_BETWEEN_CHECKS == 0:
-            background_tasks.create(self._check_token(self._visit.token), name="page token")
+            background_tasks.create(self._check_token(), name="page token")
 
-    async def _check_token(self, token: Token) -> None:
-        if token not in await asyncio.to_thread(self._visit.service.tokens.all):
-            self._client.run_javascript("location.reload()")  # which asks to sign in
+    async def _check_token(self) -> None:
+        if not await asyncio.to_thread(self._visit.is_welcome) and not self._is_closed:
+            await self._show_out()
+
+    async def _show_out(self) -> None:
+        """End it on this side, whatever the browser does; one that obeys asks to sign in."""
+        self._close()
+        self._main.delete()
+        with suppress(TimeoutError):  # later, so that the browser can answer before it leaves
+            await self._client.run_javascript("setTimeout(() => location.reload())")
+        if self._client.has_socket_connection:  # else NiceGUI is about to delete it
+            self._client.delete()
 
     def _show_state(self, status: PipelineStatus) -> None:
         self._state.text = state_words(status)

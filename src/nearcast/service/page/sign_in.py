@@ -19,10 +19,11 @@ def visitor() -> str:
     return "visitor-" + hashlib.sha256(app.storage.browser["id"].encode()).hexdigest()[:12]
 
 
-def signed_in(service: Service) -> Token | None:
+async def signed_in(service: Service) -> Token | None:
     """The token that this browser signed in with, unless it was revoked since."""
     id = app.storage.user.get(_TOKEN)
-    found = (token for token in service.tokens.all() if token.id == id)
+    tokens = await asyncio.to_thread(service.tokens.all)
+    found = (token for token in tokens if token.id == id)
     return next((token for token in found if token.may(SUBSCRIBER)), None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from html import escape
 
@@ -10,12 +9,13 @@ from fastapi import HTTPException
 from nicegui import ui
 
 from nearcast.model import ANY, Region, Subscription
-from nearcast.service.api.subscription_limits import Entry, check_room, checked_entry
+from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import subscription_document
 from nearcast.service.estimate import Estimate
 from nearcast.service.page.elements import LiveMap
 from nearcast.service.page.places import HINT, region_from_text
 from nearcast.service.page.visit import Visit
+from nearcast.service.stores.subscriptions import Entry
 from nearcast.text import ExpressionError, parse
 
 VISITOR_SECONDS = 86_400.0
@@ -110,7 +110,7 @@ class SubscriptionForm:
         try:
             if (self._words.value or "").strip():
                 parse(self._words.value)
-            subscription, _ = self._entry(place)
+            subscription = self._entry(place).subscription
         except ExpressionError as error:
             self._words.error = in_words(error)
             self._say("")
@@ -118,7 +118,11 @@ class SubscriptionForm:
         except ValueError as error:
             self._say("" if self._place.error else escape(str(error)), is_problem=True)
             return
-        estimate = await asyncio.to_thread(self._visit.estimate, subscription)
+        try:
+            estimate = await self._visit.act(self._visit.estimate, subscription)
+        except HTTPException as error:
+            self._say(escape(str(error.detail)), is_problem=True)
+            return
         if asked == self._asked and not self._words.is_deleted:  # else the person has gone on
             self._say(estimate_words(estimate))
 
@@ -146,10 +150,12 @@ class SubscriptionForm:
         return checked_entry(document, name, self._visit.service.settings)
 
     async def _subscribe(self) -> None:
+        service, owner = self._visit.service, self._visit.owner
         try:
             entry = self._entry(self._place.value or "")
-            name = str(entry[0].id)
-            await asyncio.to_thread(check_room, self._visit.service, self._visit.owner, [name])
+            await self._visit.act(
+                service.subscriptions.put, owner, [entry], service.settings.most_subscriptions
+            )
         except ExpressionError as error:
             self._words.error = in_words(error)
             return
@@ -159,13 +165,10 @@ class SubscriptionForm:
         except HTTPException as error:
             self._say(escape(str(error.detail)), is_problem=True)
             return
-        try:
-            await asyncio.to_thread(
-                self._visit.service.subscriptions.put, self._visit.owner, [entry]
-            )
         except OSError as error:
             self._say(escape(f"not subscribed: {error.strerror}; try again"), is_problem=True)
             return
+        name = str(entry.subscription.id)
         for field in (self._words, self._place, self._name):
             field.value = ""
         await self._on_subscribed(name)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ _TABLES = (
     "INSERT INTO position VALUES (0)",
 )
 _ROWS_AT_A_TIME = 10_000
-_BODIES_AT_HAND = 20_000  # nearly every event is of a message that has just come
+_LETTERS_AT_HAND = 20_000_000  # of bodies: nearly every event is of a message that has just come
 _VARIABLES = 500  # of one SQL statement
 
 
@@ -52,7 +53,8 @@ class Messages:
         self._turn = threading.Lock()
         self._waiting: dict[_Publication, None] = {}
         self._is_behind = True
-        self._newest: dict[int, str] = {}  # bodies by offset, oldest first
+        self._newest: OrderedDict[int, str] = OrderedDict()  # bodies by offset, oldest first
+        self._letters = 0  # of these bodies
         with self._database.reading() as connection:
             self._read_to: int = connection.execute("SELECT read_to FROM position").fetchone()[0]
 
@@ -130,17 +132,14 @@ class Messages:
         `processed`: the pipeline has read the log up to here; nothing beyond is dropped.
         """
         young = "SELECT offset FROM messages WHERE received >= ? ORDER BY offset LIMIT 1"
-        newest = "SELECT offset FROM messages ORDER BY offset DESC LIMIT 1 OFFSET ?"
         with self._turn:
             with self._database.writing() as connection:
                 first_young = connection.execute(young, (received_before,)).fetchone()
-                first_of_most = connection.execute(newest, (most - 1,)).fetchone() or (0,)
-                begin = max((first_young or (processed,))[0], first_of_most[0])
+                # By offsets, which is quick; changes of subscriptions have offsets too.
+                begin = max((first_young or (processed,))[0], self._read_to - most)
                 begin = min(begin, processed)
                 connection.execute("DELETE FROM messages WHERE offset < ?", (begin,))
-            self._newest = {
-                offset: body for offset, body in self._newest.items() if offset >= begin
-            }
+            self._keep_at_hand(lambda: next(iter(self._newest)) >= begin)
             self._log.trim(begin)
 
     def _publish_waiting(self) -> None:
@@ -191,9 +190,14 @@ class Messages:
             connection.execute("UPDATE position SET read_to = ?", (read_to,))
         for offset, _, _, body in values:
             self._newest[offset] = body
-        while len(self._newest) > _BODIES_AT_HAND:
-            del self._newest[next(iter(self._newest))]
+            self._letters += len(body)
+        self._keep_at_hand(lambda: self._letters <= _LETTERS_AT_HAND)
         self._read_to = read_to  # last: who sees it finds the bodies
+
+    def _keep_at_hand(self, is_enough: Callable[[], bool]) -> None:
+        """Let go of the oldest bodies until it is enough."""
+        while self._newest and not is_enough():
+            self._letters -= len(self._newest.popitem(last=False)[1])
 
     def _offsets_of(self, ids: list[str]) -> dict[str, int]:
         found: dict[str, int] = {}

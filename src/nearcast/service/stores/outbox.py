@@ -19,6 +19,7 @@ _TABLES = (
         offset INTEGER NOT NULL, written REAL NOT NULL)""",
     "CREATE INDEX by_subscriber ON events (subscriber, sequence)",
     "CREATE TABLE dropped (subscriber TEXT PRIMARY KEY, sequence INTEGER) WITHOUT ROWID",
+    "CREATE TABLE kept (subscriber TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID",
     """CREATE TABLE matched
        (subscriber TEXT, subscription TEXT, count INTEGER NOT NULL,
         PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
@@ -65,11 +66,6 @@ class Outbox:
         )
         return self._events(query, (subscriber, after, limit))
 
-    def all_events(self, after: int, limit: int) -> list[Event]:
-        """Those of everybody."""
-        query = f"SELECT {_EVENT} FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"
-        return self._events(query, (after, limit))
-
     def before_newest(self, subscriber: str, count: int) -> int:
         """The number beyond which a subscriber has so many events, or fewer if there are."""
         query = (
@@ -83,7 +79,8 @@ class Outbox:
     def subscribers_since(self, after: int) -> tuple[int, set[str]]:
         """The newest number, and who has events beyond `after`."""
         with self._database.reading() as connection:
-            query = "SELECT DISTINCT subscriber FROM events WHERE sequence > ?"
+            # By number: the index by subscriber would have it go through all events.
+            query = "SELECT DISTINCT subscriber FROM events NOT INDEXED WHERE sequence > ?"
             found = {row[0] for row in connection.execute(query, (after,))}
             return _last_sequence(connection), found
 
@@ -105,6 +102,17 @@ class Outbox:
         with self._database.reading() as connection:
             row = connection.execute(query, (subscriber, subscription)).fetchone()
         return 0 if row is None else row[0]
+
+    def matched_ids(self) -> set[tuple[str, str]]:
+        """Subscriber and subscription of all that are counted."""
+        with self._database.reading() as connection:
+            return set(connection.execute("SELECT subscriber, subscription FROM matched"))
+
+    def forget_matched(self, subscriber: str, subscription: str) -> None:
+        """Its count begins at 0 when it is made again."""
+        query = "DELETE FROM matched WHERE subscriber = ? AND subscription = ?"
+        with self._database.writing() as connection:
+            connection.execute(query, (subscriber, subscription))
 
     def oldest_after(self, subscriber: str, subscription: str, after: int) -> Event | None:
         """The first event of one subscription beyond `after`."""

@@ -11,8 +11,10 @@ import json
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from nearcast.model import Subscription
 from nearcast.pipeline.log import Log
@@ -32,14 +34,30 @@ _LOGGED, _NEW, _GONE = 0, 1, 2
 _COLUMNS = "owner, id, document, created, expires"
 
 
+class NoRoom(ValueError):
+    """It would be more subscriptions than one subscriber may have."""
+
+
+class Entry(NamedTuple):
+    """A subscription, the time at which it ends, if it does, and its keywords as typed.
+
+    They are kept as typed because the expression made from them may be much longer.
+    """
+
+    subscription: Subscription
+    expires: float | None = None
+    keywords: str | list[str] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A subscription, whose it is, and since and until when."""
+    """A subscription, whose it is, and since and until when; `document` has it as it was typed."""
 
     owner: str
     subscription: Subscription
     created: float
     expires: float | None
+    document: dict[str, Any]
 
     @property
     def id(self) -> str:
@@ -69,17 +87,24 @@ class Subscriptions:
         self._database = database
         self._log = log
         self._turn = threading.Lock()  # the log has changes in the order of the table
+        query = f"SELECT owner, count(*) FROM subscriptions WHERE state != {_GONE} GROUP BY owner"
+        with database.reading() as connection:
+            self._counts: Counter[str] = Counter(dict(connection.execute(query)))
+        self._total = self._counts.total()
         self.log_again()
 
-    def put(self, owner: str, entries: Sequence[tuple[Subscription, float | None]]) -> list[bool]:
+    def put(self, owner: str, entries: Sequence[Entry], most: int | None = None) -> list[bool]:
         """Register or replace, all or none; durable on return.  Which of them are new?
 
-        An entry is a subscription and the time at which it ends, if it does.
+        NoRoom, and nothing is done, when the owner would have more than `most`.
         """
         now = round(time.time(), 3)
         with self._turn:
             with self._database.writing() as connection:
-                new = [_upsert(connection, owner, *entry, now) for entry in entries]
+                new = [_upsert(connection, owner, entry, now) for entry in entries]
+                if most is not None:
+                    self._check_room(owner, sum(new), most)
+            self._count(owner, sum(new))
             self._log_marked()
         return new
 
@@ -91,18 +116,24 @@ class Subscriptions:
                 found = [
                     connection.execute(query, (_GONE, owner, id, _GONE)).rowcount > 0 for id in ids
                 ]
+            self._count(owner, -sum(found))
             self._log_marked()
         return found
 
     def expire(self, now: float) -> int:
         """Withdraw those whose time is up.  How many?"""
-        query = "UPDATE subscriptions SET state = ? WHERE expires <= ? AND state != ?"
+        where = f"WHERE expires <= ? AND state != {_GONE}"
+        owners = f"SELECT owner, count(*) FROM subscriptions {where} GROUP BY owner"
         with self._turn:
             with self._database.writing() as connection:
-                count = connection.execute(query, (_GONE, now, _GONE)).rowcount
-            if count:
+                ended = dict(connection.execute(owners, (now,)))
+                if ended:
+                    connection.execute(f"UPDATE subscriptions SET state = {_GONE} {where}", (now,))
+            for owner, count in ended.items():
+                self._count(owner, -count)
+            if ended:
                 self._log_marked()
-        return count
+        return sum(ended.values())
 
     def get(self, owner: str, id: str) -> Registered | None:
         """The subscription of this owner and id."""
@@ -113,24 +144,34 @@ class Subscriptions:
         """In the order of ids, those behind `after`."""
         return self._select("owner = ? AND id > ?", (owner, after), limit)
 
-    def all(self, limit: int, after: tuple[str, str] = ("", "")) -> list[Registered]:
-        """Of every owner, in the order of owners and ids, those behind `after`."""
-        return self._select("(owner, id) > (?, ?)", after, limit)
+    def ids(self) -> set[tuple[str, str]]:
+        """Owner and id of all there are."""
+        query = f"SELECT owner, id FROM subscriptions WHERE state != {_GONE}"
+        with self._database.reading() as connection:
+            return set(connection.execute(query))
 
     def count(self, owner: str | None = None) -> int:
-        """How many an owner has, or all have together."""
-        query = "SELECT count(*) FROM subscriptions WHERE state != ?"
-        values: tuple[object, ...] = (_GONE,)
-        if owner is not None:
-            query, values = f"{query} AND owner = ?", (*values, owner)
-        with self._database.reading() as connection:
-            count: int = connection.execute(query, values).fetchone()[0]
-        return count
+        """How many an owner has, or all have together.  O(1)."""
+        return self._total if owner is None else self._counts[owner]
 
     def log_again(self) -> None:
         """Log what a crash, or a full disk, kept from the log."""
         with self._turn:
             self._log_marked()
+
+    def _check_room(self, owner: str, new: int, most: int) -> None:
+        count = self._counts[owner]
+        if new and count + new > most:
+            raise NoRoom(
+                f"{owner!r} has {count:,} subscriptions, {new:,} more would exceed {most:,}; "
+                "delete some, or let the operator raise most_subscriptions"
+            )
+
+    def _count(self, owner: str, change: int) -> None:
+        self._counts[owner] += change
+        self._total += change
+        if not self._counts[owner]:
+            del self._counts[owner]  # visitors come and go
 
     def _log_marked(self) -> None:
         query = f"SELECT {_COLUMNS}, state FROM subscriptions WHERE state > 0"
@@ -162,29 +203,26 @@ class Subscriptions:
             " ORDER BY owner, id LIMIT ?"
         )
         with self._database.reading() as connection:
-            return [_registered(row) for row in connection.execute(query, (*values, limit))]
+            rows = connection.execute(query, (*values, limit)).fetchall()
+        return [_registered(row) for row in rows]  # others may read meanwhile
 
 
-def _upsert(
-    connection: sqlite3.Connection,
-    owner: str,
-    subscription: Subscription,
-    expires: float | None,
-    now: float,
-) -> bool:
-    key = owner, str(subscription.id)
+def _upsert(connection: sqlite3.Connection, owner: str, entry: Entry, now: float) -> bool:
+    key = owner, str(entry.subscription.id)
     known = "SELECT 1 FROM subscriptions WHERE owner = ? AND id = ? AND state != 2"
     is_new = connection.execute(known, key).fetchone() is None
-    document = json.dumps(subscription_document(subscription))
+    typed = {} if entry.keywords is None else {"keywords": entry.keywords}
+    document = json.dumps(subscription_document(entry.subscription, **typed))
     connection.execute(
         """INSERT INTO subscriptions VALUES (?, ?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET document = excluded.document, expires = excluded.expires,
            created = iif(state = 2, excluded.created, created), state = excluded.state""",
-        (*key, document, now, expires, _NEW),
+        (*key, document, now, entry.expires, _NEW),
     )
     return is_new
 
 
 def _registered(row: tuple[str, str, str, float, float | None]) -> Registered:
-    owner, id, document, created, expires = row
-    return Registered(owner, subscription_from(json.loads(document), id), created, expires)
+    owner, id, text, created, expires = row
+    document = json.loads(text)
+    return Registered(owner, subscription_from(document, id), created, expires, document)
