@@ -48,7 +48,7 @@ demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
 test: setup
-	$(BIN)/python -m pytest -q --numprocesses 3 --dist loadgroup
+	$(BIN)/python -m pytest -q --numprocesses 2 --dist loadgroup
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -1,4 +1,4 @@
-"""For the whole suite: one Hypothesis profile, few Spark sessions, three processes."""
+"""For the whole suite: one Hypothesis profile, one Spark session, two processes."""
 
 import re
 
@@ -14,17 +14,16 @@ settings.load_profile("same")
 
 # These start Spark in the process of the test, though not by the fixture.
 STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
-STREAMS = re.compile("tests/pipeline/test_(streaming|faults).py")
 # A cluster, or a browser, for all tests of a file.
 SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the plugin that reads the marks
 def pytest_collection_modifyitems(items):
-    """Three processes run the tests; those that use Spark go to two, with a session each."""
+    """Two processes run the tests; all that use Spark go to one, which has the only session."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()) or STARTS_SPARK.match(item.nodeid):
-            group = "streams" if STREAMS.match(item.nodeid) else "spark"
-            item.add_marker(pytest.mark.xdist_group(group))
+            item.add_marker(pytest.mark.xdist_group("spark"))
         elif SHARE_A_FIXTURE.match(item.nodeid):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
