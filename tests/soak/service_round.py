@@ -275,7 +275,7 @@ class _Hook(_Taker):
         self._server.close()
 
     async def _serve(self, reader, writer):
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
+        try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
                 length = int(head.partition("content-length:")[2].partition("\r\n")[0])
@@ -287,4 +287,7 @@ class _Hook(_Taker):
                 for event in json.loads(body)["events"]:
                     self.take(event)
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")
-        writer.close()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # hung up
+        finally:
+            writer.close()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from nearcast.model import Message, Point
+from nearcast.model import Box, Message, Point, Subscription
 from nearcast.service.server import serving
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
@@ -69,6 +69,10 @@ def town(start_town):
     with start_town() as town:
         for i in range(40):  # something to look at, and to estimate from
             town.say("fresh coffee and cake", 14.22 + 0.001 * i, 40.82 + 0.001 * i)
+        # The first estimate on a machine compiles kernels, which takes a minute.
+        town.server.app.state.estimator.estimate(
+            Subscription("warm", "coffee", Box(14, 40, 15, 41))
+        )
         yield town
 
 
