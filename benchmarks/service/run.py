@@ -124,7 +124,10 @@ class ServiceBench:
         say("starting the service")
         self.service.start()
         self.service.wait_until_ready()
-        self._client = httpx.AsyncClient(base_url=self.service.address, timeout=120)
+        # A connection that has been idle is not used again: the service may be closing it.
+        self._client = httpx.AsyncClient(
+            base_url=self.service.address, timeout=120, limits=httpx.Limits(keepalive_expiry=2)
+        )
         self._streams: list[EventStream] = []
         self._readers: list[asyncio.Task[None]] = []
 

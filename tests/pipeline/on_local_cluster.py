@@ -26,7 +26,7 @@ from tests.pipeline.in_process import log_table, pairs_of
 
 BASE = 4000
 ROWS_PER_BATCH = 20
-FIRST_BATCHES = 8
+FIRST_BATCHES = 10
 
 
 def main(folder):
@@ -34,7 +34,7 @@ def main(folder):
         "local-cluster[2,1,1024]",
         settings={"spark.local.dir": str(folder / "local"), "spark.driver.memory": "1g"},
     )
-    events = list(random_history(31, 480))
+    events = list(random_history(31, 600))
     try:
         found = {
             "batch equals oracle": batch_equals_oracle(spark, events),

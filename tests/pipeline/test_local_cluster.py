@@ -31,7 +31,7 @@ def test_answers_equal_the_oracle(found):
     assert found["batch equals oracle"]
     assert found["stream equals oracle"]
     assert found["rejects equal oracle"]
-    assert found["batches"] == 24
+    assert found["batches"] == 30
 
 
 def test_copies_of_shards_are_found_hot(found):

@@ -19,6 +19,7 @@ from nearcast.service.stores.tokens import ADMIN
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SECONDS_FOR_OPEN_REQUESTS = 5
+SECONDS_IDLE = 75
 SECONDS_BETWEEN_LOOKS = 0.2
 CONNECTIONS_WAITING = 2048
 LARGEST_WEBSOCKET_MESSAGE = 65_536
@@ -163,6 +164,8 @@ class _Server(uvicorn.Server):
                 proxy_headers=False,
                 ws_max_size=LARGEST_WEBSOCKET_MESSAGE,
                 timeout_graceful_shutdown=SECONDS_FOR_OPEN_REQUESTS,
+                # Longer than clients and proxies keep an idle connection, so that they close first.
+                timeout_keep_alive=SECONDS_IDLE,
             )
         )
         self._app = app
