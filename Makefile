@@ -39,8 +39,9 @@ $(VENV)/.java: tools/java_runtime.py requirements-java.lock $(VENV)/.nearcast
 	@touch $@
 
 # A cached kernel notices a change of its own file only, not of the files it calls.
-$(VENV)/.kernels: $(shell find src -name '*.py') $(VENV)/.created
+$(VENV)/.kernels: tools/compile_kernels.py $(shell find src -name '*.py') $(VENV)/.nearcast
 	@find src -name '*.nb[ci]' -delete
+	@$(BIN)/python tools/compile_kernels.py
 	@touch $@
 
 # The service and a simulated city: prints the address of the page, ends on Ctrl-C or after SECONDS=N.
