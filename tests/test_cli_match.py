@@ -1,6 +1,7 @@
 """`nearcast match` around Spark: what it asks for, what it refuses, how it ends."""
 
 import json
+import signal
 import subprocess
 import sys
 from io import StringIO
@@ -118,7 +119,7 @@ def test_a_terminal_shows_the_tasks_of_the_stages_that_run():
     assert "5 of 12 tasks" in screen.getvalue()
 
 
-def test_a_process_of_its_own_matches_and_says_nothing_else(inputs, tmp_path):
+def test_a_process_of_its_own_matches_and_an_interrupted_one_leaves_nothing(inputs, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     ended = subprocess.run(
@@ -130,3 +131,17 @@ def test_a_process_of_its_own_matches_and_says_nothing_else(inputs, tmp_path):
     assert (ended.returncode, ended.stderr) == (0, "")
     assert json.loads(ended.stdout)["matches"] == 1
     assert (out / "pairs.jsonl").read_text() == '{"subscription_id": "anna", "message_id": "1"}\n'
+
+    running = subprocess.Popen(
+        [*COMMAND, "match", *inputs, "-o", str(out / "again.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with running:
+        said = [running.stderr.readline()]
+        running.send_signal(signal.SIGINT)  # while Spark starts, the worst moment
+        said += running.stderr.readlines()
+    assert running.returncode == 1
+    assert said == ["starting Spark ...\n", "nearcast match: interrupted\n"]
+    assert [path.name for path in out.iterdir()] == ["pairs.jsonl"]

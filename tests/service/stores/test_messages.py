@@ -4,21 +4,8 @@ import threading
 import pytest
 
 from nearcast.model import Box, Message, Point
-from nearcast.pipeline.log import Log
-from nearcast.service.data_folder import DataFolder
 from nearcast.service.documents import message_document
 from nearcast.service.stores.messages import Messages, Receipt
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return DataFolder.open(tmp_path / "data")
-
-
-@pytest.fixture
-def log(folder):
-    with Log(folder.log) as log:
-        yield log
 
 
 @pytest.fixture

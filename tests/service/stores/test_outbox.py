@@ -3,16 +3,10 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from nearcast.service.data_folder import DataFolder
 from nearcast.service.matching.outbox_sink import OutboxSink
 from nearcast.service.stores.outbox import Outbox
 
 NO_REJECTS = pa.table({name: pa.array([], pa.string()) for name in ("side", "id", "reason", "row")})
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return DataFolder.open(tmp_path / "data")
 
 
 @pytest.fixture

@@ -1,21 +1,8 @@
 import pytest
 
 from nearcast.model import ANY, Box, Circle, Point, Polygon, Subscription
-from nearcast.pipeline.log import Log
-from nearcast.service.data_folder import DataFolder
 from nearcast.service.stores.registry import open_registry
 from nearcast.service.stores.subscriptions import Entry, NoRoom, Subscriptions
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return DataFolder.open(tmp_path / "data")
-
-
-@pytest.fixture
-def log(folder):
-    with Log(folder.log) as log:
-        yield log
 
 
 @pytest.fixture

@@ -1,13 +1,7 @@
 import pytest
 
-from nearcast.service.data_folder import DataFolder
 from nearcast.service.stores.registry import open_registry
 from nearcast.service.stores.tokens import Tokens
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return DataFolder.open(tmp_path / "data")
 
 
 @pytest.fixture
