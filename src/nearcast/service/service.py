@@ -45,7 +45,6 @@ class Service:
         self.messages.catch_up()
         self.outbox = Outbox(self.folder)
         self.deliveries = Deliveries(self.folder)
-        self.started = time.time()
         self.on_events: Callable[[], None] = lambda: None
         self.pipeline = Supervisor(
             MatchingSettings(

@@ -17,7 +17,7 @@ from nearcast.service.service import Service
 
 SECONDS_BETWEEN_LOOKS = 1.0
 """The pipeline says when it has news; a word that got lost costs no more than this."""
-READING_THREADS = WRITING_THREADS = 4
+READING_THREADS = WRITING_THREADS = 2
 LOCKS = 64
 
 P = ParamSpec("P")

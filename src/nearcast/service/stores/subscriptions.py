@@ -30,7 +30,7 @@ SUBSCRIPTION_TABLES = (
     "CREATE INDEX unlogged ON subscriptions (state) WHERE state > 0",
 )
 
-_LOGGED, _NEW, _GONE = 0, 1, 2
+_NEW, _GONE = 1, 2
 _COLUMNS = "owner, id, document, created, expires"
 
 
