@@ -8,32 +8,28 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.boolean import churn
 from benchmarks.catalogue import CATALOGUE, find
-from benchmarks.figure import Point, Scale
 from benchmarks.oracle import WrongAnswerError
-from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.records import Record, write_records
-from benchmarks.run import Keep, run_points
-from benchmarks.service.figure import FIGURE as SERVICE
+from benchmarks.runners import run_figure
 from benchmarks.workloads import DATA
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
-MACHINE_SUBSCRIPTIONS, PAPER_SUBSCRIPTIONS = 1_000_000, 5_000_000
-MACHINE_INSERTED = 200_000
-MACHINE_MESSAGES, PAPER_MESSAGES = 20_000, 100_000
-MACHINE_SIZES = (100_000, 200_000, 500_000, 1_000_000, 2_000_000, 5_000_000)
 _COLUMNS = {
     "µs/message": "microseconds_per_message",
     "candidates": "candidates_per_message",
     "matches": "matches_per_message",
     "build s": "build_seconds",
     "insert µs": "insert_microseconds",
+    "remove µs": "remove_microseconds",
+    "move µs": "microseconds_per_move",
+    "RSS": "rss_bytes",
     "bytes/sub.": "bytes_per_subscription",
     "messages/s": "messages_per_second",
     "batch ms": "batch_milliseconds",
 }
-PAPER_SIZES = (1_000_000, 5_000_000, 10_000_000, 15_000_000, 20_000_000)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,6 +57,10 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--subscriptions", type=_positive, metavar="N")
     run.add_argument("--messages", type=_positive, metavar="N")
     run.add_argument("--data", choices=DATA, help="default: synthetic; for a figure, all it shows")
+    run.add_argument("--only", metavar="TEXT", help="only the panels with this in their name")
+    run.add_argument(
+        "--seconds", type=_positive, metavar="N", help=f"how long {churn.NAME} goes on"
+    )
     run.add_argument("--full", action="store_true", help="the papers' sizes")
     run.add_argument(
         "--json", type=Path, metavar="FILE", help="default: in benchmarks/results/local"
@@ -83,64 +83,12 @@ def _run(options: argparse.Namespace) -> int:
     def keep(so_far: Sequence[Record]) -> None:
         write_records(so_far, path)
 
-    if figure is PIPELINE:
-        records = _run_pipeline(options, keep)
-    elif figure is SERVICE:
-        records = _run_service(options, keep)
-    else:
-        scale = _scale(options, is_room="/" not in figure.name)
-        records = run_points(figure.name, _choose(list(figure.points(scale)), options), keep)
+    records = run_figure(figure, options, keep)
     console = Console()
-    console.width = max(console.width, 110)  # narrower, the numbers would be cut off
+    console.width = max(console.width, 140)  # narrower, the numbers would be cut off
     console.print(_table(records))
     print(f"{len(records)} records in {path}")
     return 0
-
-
-def _run_pipeline(options: argparse.Namespace, keep: Keep) -> list[Record]:
-    if options.index not in (None, "APTree"):
-        raise ValueError(f"pipeline has no index {options.index!r}; it has APTree")
-    from benchmarks.pipeline.run import Sizes, run_pipeline  # starts with loading Spark
-
-    sizes = Sizes.at_most(options.subscriptions, options.messages)
-    return run_pipeline(sizes, options.data or DATA[0], keep)
-
-
-def _run_service(options: argparse.Namespace, keep: Keep) -> list[Record]:
-    if options.index not in (None, "APTree"):
-        raise ValueError(f"service has no index {options.index!r}; it has APTree")
-    from benchmarks.service.run import Load, run_service
-
-    load = Load(subscriptions=options.subscriptions or Load.subscriptions)
-    return run_service(load, options.data or DATA[0], keep)
-
-
-def _scale(options: argparse.Namespace, *, is_room: bool) -> Scale:
-    subscriptions = PAPER_SUBSCRIPTIONS if options.full else MACHINE_SUBSCRIPTIONS
-    sizes: tuple[int, ...] = PAPER_SIZES if options.full else MACHINE_SIZES
-    inserted = PAPER_SUBSCRIPTIONS if options.full else MACHINE_INSERTED
-    if options.subscriptions:
-        subscriptions = inserted = options.subscriptions
-        sizes = (subscriptions,)
-    messages = PAPER_MESSAGES if options.full else MACHINE_MESSAGES
-    data = (options.data,) if options.data else DATA[:1] if is_room else DATA
-    return Scale(subscriptions, options.messages or messages, data, sizes, inserted)
-
-
-def _choose(points: list[Point], options: argparse.Namespace) -> list[Point]:
-    """The points of the wanted classes."""
-    if options.index:
-        wanted = options.index.split(",")
-        present = sorted({point.contender.index for point in points})
-        for index in wanted:
-            if index not in present:
-                raise ValueError(
-                    f"{options.name} has no index {index!r}; it has {', '.join(present)}"
-                )
-        points = [point for point in points if point.contender.index in wanted]
-    if not points:
-        raise ValueError(f"{options.name} has nothing to measure on {options.data}")
-    return points
 
 
 def _table(records: Sequence[Record]) -> Table:
@@ -162,8 +110,10 @@ def _table(records: Sequence[Record]) -> Table:
 
 def _plot() -> int:
     from benchmarks.plot import plot_folder
+    from benchmarks.ratios import refresh_pages
 
     drawn = [path for folder in (RESULTS, RESULTS / "local") for path in plot_folder(folder)]
+    drawn += refresh_pages(RESULTS)
     for path in drawn:
         print(path)
     if not drawn:

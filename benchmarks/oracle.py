@@ -11,6 +11,7 @@ from nearcast.batches import MessageBatch
 from nearcast.boolean import BooleanIndex, ScanIndex
 
 _MOST_PAIRS = 10_000_000  # of a message and a subscription; the oracle looks at each
+_MOST_WORDS = 5_000  # in its messages together: a long one has many candidates to look at
 _LEAST, _MOST = 3, 200  # messages
 
 
@@ -26,14 +27,23 @@ class Expected:
     answers: tuple[frozenset[Any], ...]
 
 
-def ask_oracle(workload: Workload) -> Expected:
-    """Answers for as many messages, spread over the stream, as the oracle can do in seconds."""
-    pairs = _MOST_PAIRS // max(1, len(workload.subscriptions))
-    count = min(max(_LEAST, min(_MOST, pairs)), len(workload.messages))
-    messages = workload.messages.take(_spread(len(workload.messages), count))
+def oracle_of(workload: Workload) -> ScanIndex:
+    """The naive index with the workload's subscriptions."""
     oracle = ScanIndex(space=workload.messages.space)
     oracle.insert_batch(workload.subscriptions)
-    matches = oracle.match_batch(messages)
+    return oracle
+
+
+def ask_oracle(workload: Workload, oracle: ScanIndex | None = None) -> Expected:
+    """Answers for as many messages, spread over the stream, as the oracle can do in seconds.
+
+    `oracle` holds the workload's subscriptions; without one it is made.
+    """
+    pairs = _MOST_PAIRS // max(1, len(workload.subscriptions))
+    long = int(_MOST_WORDS / max(1.0, workload.keywords_per_message))
+    count = min(max(_LEAST, min(_MOST, pairs, long)), len(workload.messages))
+    messages = workload.messages.take(spread(len(workload.messages), count))
+    matches = (oracle_of(workload) if oracle is None else oracle).match_batch(messages)
     return Expected(messages, tuple(frozenset(matches.for_message(i)) for i in range(count)))
 
 
@@ -52,5 +62,6 @@ def check_answers(index: BooleanIndex, expected: Expected) -> int:
     return len(expected.answers)
 
 
-def _spread(length: int, count: int) -> NDArray[np.int64]:
+def spread(length: int, count: int) -> NDArray[np.int64]:
+    """`count` of the rows 0..length-1, evenly."""
     return np.arange(count, dtype=np.int64) * length // max(1, count)

@@ -1,6 +1,5 @@
 """Draw what was measured. Reads result files, measures nothing."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
@@ -11,27 +10,42 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from benchmarks.boolean import extremes, grid, grid_table, recommend
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.figure import Figure, Panel
+from benchmarks.heat_map import draw_heat_map
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
+from benchmarks.records import read_rows
 
 Rows = list[dict[str, Any]]
 
+_DRAWN_BY = {grid.NAME: draw_heat_map}  # the others are panels
+_TABLES = {
+    grid.NAME: grid_table.write_table,
+    extremes.NAME: extremes.write_table,
+    recommend.NAME: recommend.write_table,
+}
+
+_MOST_TICKS = 10  # more labels would run into one another
 _WIDE_RANGE = 30  # above this ratio the small values could not be read off a linear axis
 
 mpl.use("agg")  # writes files; needs no screen
 
 
 def plot_folder(folder: Path) -> list[Path]:
-    """A PNG beside the result files for each benchmark that occurs in them."""
-    rows: Rows = []
-    for path in sorted(folder.glob("*.json")):
-        rows += json.loads(path.read_text())
+    """A picture or a table, or both, beside the result files for each benchmark in them."""
+    rows = read_rows(folder)
     drawn = []
     for name in sorted({row["name"] for row in rows} & set(CATALOGUE)):
         path = folder / f"{name.replace('/', '-')}.png"
-        draw(CATALOGUE[name], [row for row in rows if row["name"] == name]).savefig(path, dpi=120)
-        drawn.append(path)
+        chosen = [row for row in rows if row["name"] == name]
+        if name in _DRAWN_BY or CATALOGUE[name].panels:
+            _DRAWN_BY.get(name, draw)(CATALOGUE[name], chosen).savefig(path, dpi=120)
+            drawn.append(path)
+        if name in _TABLES:
+            page = path.with_suffix(".md")
+            page.write_text(_TABLES[name](chosen))
+            drawn.append(page)
     return drawn
 
 
@@ -96,8 +110,9 @@ def _draw_lines(axes: Axes, panel: Panel, rows: Rows, series: list[str]) -> None
     if panel.logarithmic_x:
         axes.set_xscale("log")
     measured = sorted({row["x"] for row in rows})
-    axes.set_xticks(measured, [_short(value) for value in measured])
-    axes.set_xticks([], minor=True)
+    if len(measured) <= _MOST_TICKS:
+        axes.set_xticks(measured, [_short(value) for value in measured])
+        axes.set_xticks([], minor=True)
 
 
 def _short(value: float) -> str:

@@ -70,6 +70,8 @@ class Record:
     workload: dict[str, Any]  # how subscriptions and messages were drawn
     messages_per_second: float | None = None  # of a pipeline
     batch_milliseconds: float | None = None  # the median batch of a stream
+    microseconds_per_move: float | None = None  # a live subscription is replaced
+    rss_bytes: int | None = None  # of the whole process at this moment, while the index changes
     details: dict[str, Any] = field(default_factory=dict)  # what only this benchmark has
     # Where the record stands in a figure.
     series: str = ""
@@ -86,3 +88,8 @@ def write_records(records: Sequence[Record], path: Path) -> None:
     draft = path.with_suffix(".part")
     draft.write_text(json.dumps([asdict(record) for record in records], indent=1) + "\n")
     draft.replace(path)
+
+
+def read_rows(folder: Path) -> list[dict[str, Any]]:
+    """The records of all result files in a folder."""
+    return [row for path in sorted(folder.glob("*.json")) for row in json.loads(path.read_text())]

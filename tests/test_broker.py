@@ -3,7 +3,7 @@ import pytest
 
 from nearcast import storage
 from nearcast.batches import BadRows, MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
+from nearcast.boolean import APTree, RarestWordTree, ScanIndex, TrieQuadtree
 from nearcast.broker import Broker
 from nearcast.datasets import City
 from nearcast.model import (
@@ -26,7 +26,7 @@ HERE, THERE = Point(2.35, 48.86), Point(10, 50)
 AROUND_HERE = Circle(HERE, 1000)
 
 
-@pytest.fixture(params=[APTree, ScanIndex, TrieQuadtree])
+@pytest.fixture(params=[RarestWordTree, APTree, ScanIndex, TrieQuadtree])
 def broker(request):
     return Broker(index=request.param())
 

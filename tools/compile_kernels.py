@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.datasets import City
 from nearcast.model import Polygon, Subscription
 
@@ -16,7 +16,7 @@ def main() -> None:
     city = City()
     subscriptions = city.subscriptions(200)
     messages = [message for tick in islice(city.ticks(), 5) for message in tick]
-    index = APTree()
+    index = RarestWordTree()
     index.insert_batch(SubscriptionBatch.from_subscriptions(subscriptions[:100]))
     for subscription in subscriptions[100:]:
         index.insert(subscription)
@@ -28,7 +28,7 @@ def main() -> None:
     index.match(messages[0])
     with tempfile.TemporaryDirectory() as folder:
         index.save(Path(folder) / "index.near")
-        APTree.load(Path(folder) / "index.near").match(messages[1])
+        RarestWordTree.load(Path(folder) / "index.near").match(messages[1])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pyspark.sql import functions as sf
 
 from benchmarks.oracle import Expected, WrongAnswerError
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.pipeline import match
 
 THREADS = 2
@@ -41,7 +41,7 @@ def in_process(messages: str, subscriptions: str, passes: int) -> Timed:
     for _ in range(passes):
         gc.collect()
         start = perf_counter()
-        index = APTree()
+        index = RarestWordTree()
         subscribed = SubscriptionBatch.from_arrow(pq.read_table(subscriptions))
         began = perf_counter()
         index.insert_batch(subscribed)

@@ -134,7 +134,7 @@ def batch_records(spark: SparkSession, folder: Path, workload: Workload, say: Sa
     say("asking the oracle")
     expected = ask_oracle(workload)
     details: dict[str, Any] = {"match_seconds": alone.match_seconds, "threads": THREADS}
-    yield _batch_record(workload, alone, "APTree", "in one process", details)
+    yield _batch_record(workload, alone, "RarestWordTree", "in one process", details)
     for partitioning in PARTITIONINGS:
         say(f"through Spark, {partitioning}")
         timed = through_spark(spark, *files, partitioning, PASSES)
@@ -145,7 +145,7 @@ def batch_records(spark: SparkSession, folder: Path, workload: Workload, say: Sa
             "share_of_in_process": median(alone.seconds) / median(timed.seconds),
             "share_of_matching_alone": alone.match_seconds / median(timed.seconds),
         }
-        record = _batch_record(workload, timed, "APTree", f"Spark, {partitioning}", details)
+        record = _batch_record(workload, timed, "RarestWordTree", f"Spark, {partitioning}", details)
         yield replace(record, answers_checked_against_oracle=checked)
 
 
@@ -163,7 +163,7 @@ def join_records(
         check_equal(ours, plain, "the plain join")
         ratio = {"times_faster_than_join": median(plain.seconds) / median(ours.seconds)}
         yield _batch_record(workload, plain, "sql-join", "plain SQL join", {}, "growth")
-        yield _batch_record(workload, ours, "APTree", "Spark, auto", ratio, "growth")
+        yield _batch_record(workload, ours, "RarestWordTree", "Spark, auto", ratio, "growth")
 
 
 def stream_records(
@@ -217,7 +217,7 @@ def _stream_record(
     passes = tuple(1000 * each / phase.messages for each in streamed.trigger_milliseconds)
     return Record(
         **_common(workload),
-        index="APTree",
+        index="RarestWordTree",
         messages=messages,
         matches_per_message=sum(each.notifications for each in batches) / max(1, messages),
         microseconds_per_message=1e6 * seconds / max(1, messages),

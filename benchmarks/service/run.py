@@ -23,7 +23,7 @@ from benchmarks.service.posting import bearer, check_accepted, line_headers, pos
 from benchmarks.service.running import RunningService
 from benchmarks.service.streams import EventStream, Receiver
 from benchmarks.workloads import Settings, Workload, make
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 
 NAME = "service"
 SUBSCRIBERS = 100
@@ -300,7 +300,7 @@ class ServiceBench:
         )
 
     def _expected(self, first: int, last: int) -> int:
-        index = APTree()
+        index = RarestWordTree()
         index.insert_batch(self._workload.subscriptions)
         messages = self._workload.messages.take(np.arange(first, last))
         return len(index.match_batch(messages).to_arrow())
@@ -337,7 +337,7 @@ class ServiceBench:
         median = 1000 * details.get("median_ms", 0.0)
         return Record(
             name=NAME,
-            index="APTree",
+            index="RarestWordTree",
             data=self._workload.data,
             subscriptions=len(self._workload.subscriptions),
             messages=messages,

@@ -7,7 +7,7 @@ from math import isfinite
 
 from nearcast import boolean
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree, BooleanIndex
+from nearcast.boolean import BooleanIndex, RarestWordTree
 from nearcast.boolean.index import check_space
 from nearcast.explain import Explanation, explain
 from nearcast.model import (
@@ -32,7 +32,7 @@ class Broker:
 
     Parameters
     ----------
-    index: any index of `nearcast.boolean`; an `APTree` unless given
+    index: any index of `nearcast.boolean`; a `RarestWordTree` unless given
     space: what coordinates mean; by default that of the index, or the Earth
 
     >>> from nearcast.model import Point
@@ -51,7 +51,7 @@ class Broker:
     def __init__(self, *, index: BooleanIndex | None = None, space: Space | None = None) -> None:
         if index is not None and space not in (None, index.space):
             raise ValueError(f"the broker is in {space}, its index in {index.space}; give one")
-        self._index = index if index is not None else APTree(space=space or Space.EARTH)
+        self._index = index if index is not None else RarestWordTree(space=space or Space.EARTH)
 
     # ------------------------------------------------------------------ subscriptions
 

@@ -1,6 +1,8 @@
 """Tiny runs: the numbers mean nothing, their form does."""
 
 import json
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ import nearcast.boolean as room
 from benchmarks.__main__ import main
 from benchmarks.catalogue import find
 from benchmarks.contenders import ROOM, Contender
+from benchmarks.figure import Cell, Point, compare
 from benchmarks.plot import plot_folder
+from benchmarks.run import run_points
+from benchmarks.workloads import Settings
 
 CONTRACT = {
     "name": str,
@@ -69,7 +74,7 @@ def test_every_class_of_the_room_is_a_contender():
     assert set(ROOM) == classes
 
 
-@pytest.mark.parametrize("name", ["ap-tree/fig-10", "ap-tree/fig-16"])
+@pytest.mark.parametrize("name", ["ap-tree/fig-10", "ap-tree/fig-16", "vldbj/fig-18"])
 def test_a_figure_is_measured_and_drawn(name, tmp_path):
     path = tmp_path / "figure.json"
     arguments = ["run", name, "--data", "synthetic", *TINY, "--json", str(path)]
@@ -77,6 +82,43 @@ def test_a_figure_is_measured_and_drawn(name, tmp_path):
     [picture] = plot_folder(tmp_path)
     assert picture.name == f"{find(name).name.replace('/', '-')}.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_index_that_does_not_learn_is_built_once_for_the_same_subscriptions(monkeypatch):
+    made = []
+
+    def contender(name, *, learns):
+        def make(history):
+            made.append((name, len(history)))
+            return room.ScanIndex()
+
+        return Contender(name, name, make, learns)
+
+    usual = Settings("synthetic", 50, 10)
+    cells = [Cell("length", n, replace(usual, message_words=n)) for n in (5, 10, 15)]
+    contenders = (contender("plain", learns=False), contender("learner", learns=True))
+    monkeypatch.setattr("benchmarks.run.rehearse", lambda contender, workload: None)
+    records = run_points("x", list(compare(cells, contenders)), lambda so_far: None, pass_seconds=1)
+    assert [name for name, _ in made] == ["plain", "learner", "learner", "learner"]
+    assert [(one.index, one.x) for one in records if one.index != "limit"] == [
+        (name, n) for name in ("plain", "learner") for n in (5, 10, 15)
+    ]
+    assert [one.x for one in records if one.index == "limit"] == [5, 10, 15]
+
+
+def test_a_slow_index_gets_fewer_messages(monkeypatch):
+    class Slow(room.ScanIndex):
+        def match_batch(self, messages, *, threads=1):
+            time.sleep(0.02 * len(messages))
+            return super().match_batch(messages, threads=threads)
+
+    contender = Contender("Slow", "Slow", lambda history: Slow())
+    point = Point("one", 1, contender, Settings("synthetic", 50, 100))
+    monkeypatch.setattr("benchmarks.oracle._MOST", 3)
+    monkeypatch.setattr("benchmarks.run.rehearse", lambda contender, workload: None)
+    slow, lowest = run_points("x", [point], lambda so_far: None, pass_seconds=0.2)
+    assert 1 <= slow.messages <= 10
+    assert lowest.messages == slow.messages
 
 
 def test_fig_9_is_fig_09():
@@ -104,7 +146,7 @@ def test_wrong_answers_stop_the_run(tmp_path, monkeypatch, capsys):
     [
         (
             ["run", "nothing"],
-            "there is no benchmark 'nothing'; there are boolean, pipeline, service, ap-tree/fig-09",
+            "there is no benchmark 'nothing'; there are boolean, boolean-grid, boolean-extremes",
         ),
         (["run", "boolean", "--index", "Btree"], "boolean has no index 'Btree'; it has APTree"),
         (["run", "ap-tree/fig-17", "--data", "gnis"], "nothing to measure on gnis"),

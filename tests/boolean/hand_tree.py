@@ -12,21 +12,26 @@ import pyarrow as pa
 
 from nearcast.batches import MessageBatch
 from nearcast.boolean import APTree
-from nearcast.boolean.ap_tree._build import new_node, write_leaf
+from nearcast.boolean._records import (
+    SLOT,
+    records_of,
+)
+from nearcast.boolean.ap_tree._build import (
+    new_node,
+    write_leaf,
+)
 from nearcast.boolean.ap_tree._layout import (
     EDGES,
     ENTRIES,
     KEYS,
     KEYWORD_NODE,
     ROOT,
-    SLOT,
     SPATIAL_NODE,
     WEIGHT,
     WEIGHT_BUILT,
     empty_tree,
     reserve,
 )
-from nearcast.boolean.ap_tree.tree import records_of
 from nearcast.text.order import TermOrder
 
 

@@ -33,12 +33,12 @@ from nearcast.boolean import (
     SpatialFirst,
     TrieQuadtree,
 )
-from nearcast.boolean.ap_tree._layout import (
+from nearcast.boolean._records import (
     SLOT,
+    records_of,
 )
 from nearcast.boolean.ap_tree._partition import even_cuts, heuristic_cuts, optimal_cuts
 from nearcast.boolean.ap_tree._plan import Statistics, plan_cuts
-from nearcast.boolean.ap_tree.tree import records_of
 from nearcast.model import Box, Message, Point, Subscription
 from nearcast.space import is_in
 from tests.boolean.hand_tree import (

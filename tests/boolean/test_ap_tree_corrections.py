@@ -12,13 +12,15 @@ from nearcast.boolean import (
     SpatialFirst,
     TrieQuadtree,
 )
+from nearcast.boolean._records import (
+    RUN,
+    SLOT,
+)
 from nearcast.boolean.ap_tree._layout import (
     CHILD_START,
     HEIGHT,
     KEYWORD_NODE,
-    LEAF,
     ROOT,
-    SLOT,
     SPATIAL_NODE,
     WIDTH,
     empty_tree,
@@ -202,7 +204,7 @@ def live_records(index):
     while waiting:
         reference = waiting.pop()
         kind = reference & 3
-        if kind == LEAF:
+        if kind == RUN:
             start, count = reference >> 28, (reference >> 2) & 0x3FFFFFF
             rows += index._tree.records[start : start + count].tolist()
         elif kind:

@@ -4,18 +4,20 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearcast.boolean._records import (
+    RUN,
+    run_count,
+    run_reference,
+    run_room,
+    run_start,
+)
 from nearcast.boolean.ap_tree._layout import (
     CHILDREN,
-    LEAF,
     NODES,
     RECORDS,
     empty_tree,
     find_cut,
     find_slab,
-    leaf_count,
-    leaf_reference,
-    leaf_room,
-    leaf_start,
     reserve,
 )
 
@@ -37,19 +39,19 @@ def test_find_slab(lines, value):
 
 @given(st.integers(0, 2**34), st.integers(1, 2**26 - 1))
 def test_leaf_reference(start, count):
-    reference = leaf_reference(start, count)
-    assert reference & 3 == LEAF
-    assert (leaf_start(reference), leaf_count(reference)) == (start, count)
+    reference = run_reference(start, count)
+    assert reference & 3 == RUN
+    assert (run_start(reference), run_count(reference)) == (start, count)
 
 
 def test_leaf_room_is_a_function_of_the_count():
     """A leaf that grows within its room keeps it, so a reference needs no capacity."""
     for count in range(1, 5000):
-        room = leaf_room(count)
+        room = run_room(count)
         assert count <= room <= max(2, 1.25 * count + 1)
         assert room % 2 == 0
         if count < room:
-            assert leaf_room(count + 1) == room
+            assert run_room(count + 1) == room
 
 
 def test_reserve_keeps_what_is_there():

@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
-from nearcast.boolean.ap_tree._layout import GARBAGE, RECORDS, empty_tree
+from nearcast.boolean.ap_tree._layout import (
+    GARBAGE,
+    RECORDS,
+    empty_tree,
+)
 from nearcast.boolean.ap_tree._update import drift
 from nearcast.model import Box, Message, Point, Polygon, Subscription
 

@@ -4,7 +4,12 @@ import pytest
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import APTree, KeywordFirst, OptimalPartition, Quarters, SpatialFirst
-from nearcast.boolean.ap_tree._layout import HEIGHT, KEYWORD_NODE, ROOT, WIDTH
+from nearcast.boolean.ap_tree._layout import (
+    HEIGHT,
+    KEYWORD_NODE,
+    ROOT,
+    WIDTH,
+)
 from nearcast.model import Box, Message, Point, Space, Subscription
 
 

@@ -10,27 +10,41 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import (
+    AllTokens,
     APTree,
+    IQTree,
+    IRTree,
     KeywordFirst,
+    LFilter,
+    MBRTrie,
+    OneToken,
     OptimalPartition,
+    ProbeTokenSet,
+    ProbeTrie,
+    PTQuadtree,
     Quarters,
+    RarestWordTree,
+    RQTree,
+    RtTree,
     ScanIndex,
+    SmallestCell,
     SpatialFirst,
     TrieQuadtree,
 )
 from nearcast.model import Message, Point
 from nearcast.text import Idf, Random
+from nearcast.text.order import Tf
 from tests.boolean.strategies import IDS, WORDS, batches, messages, subscriptions
 from tests.space.strategies import SPACES
 
 
-def with_history(*, space, **options):
+def with_history(index, *, space, **options):
     """Messages whose places and words are unlike those of the subscriptions."""
     past = [
         Message(i, keywords=WORDS[: i % 3 + 1], at=Point(i % 10 / 3, i % 7 / 2, space=space))
         for i in range(100)
     ]
-    return APTree(space=space, history=MessageBatch.from_messages(past, space=space), **options)
+    return index(space=space, history=MessageBatch.from_messages(past, space=space), **options)
 
 
 INDEXES = (
@@ -40,9 +54,26 @@ INDEXES = (
     partial(APTree, leaf_capacity=2, fanout=4, priority=KeywordFirst(), drift_share=0.5),
     partial(APTree, leaf_capacity=2, fanout=16, priority=SpatialFirst(), most_copies=100),
     partial(APTree, leaf_capacity=1, fanout=2, spatial_partition=Quarters()),
-    partial(with_history, leaf_capacity=2, fanout=4),
-    partial(with_history, leaf_capacity=4, fanout=16, priority=SpatialFirst()),
+    partial(with_history, APTree, leaf_capacity=2, fanout=4),
+    partial(with_history, APTree, leaf_capacity=4, fanout=16, priority=SpatialFirst()),
     partial(TrieQuadtree, leaf_capacity=2),
+    RarestWordTree,
+    partial(with_history, RarestWordTree),
+    partial(IQTree, update_cost=1e-6, most_cells=100),
+    partial(with_history, IQTree, update_cost=1e-3, most_cells=4),
+    partial(RQTree, list_capacity=1, update_cost=1e-6, most_cells=100),
+    partial(with_history, RQTree, list_capacity=2, update_cost=0.01, most_cells=4),
+    partial(RtTree, fanout=3, leaf_capacity=2),
+    partial(RtTree, fanout=4, leaf_capacity=4, tokens=AllTokens()),
+    partial(RtTree, fanout=2, leaf_capacity=1, tokens=OneToken()),
+    partial(IRTree, fanout=3, leaf_capacity=2),
+    MBRTrie,
+    partial(MBRTrie, probing=ProbeTrie(), order=Tf()),
+    partial(MBRTrie, probing=ProbeTokenSet()),
+    partial(PTQuadtree, leaf_capacity=1, most_copies=100.0, most_levels=6),
+    partial(PTQuadtree, leaf_capacity=2, placement=SmallestCell()),
+    partial(LFilter, leaf_capacity=1, most_copies=100.0, most_levels=6),
+    partial(LFilter, leaf_capacity=2, placement=SmallestCell()),
 )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import pyarrow as pa
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.model import Message, Space, Subscription
 from nearcast.pipeline import hot_copies
 from nearcast.pipeline.compaction import _make_snapshot
@@ -72,7 +72,7 @@ PARTITIONINGS = (Hash, Location, Keyword)
 class InProcessStream:
     """Routes batches, runs the step of each shard and gives what the sink would get."""
 
-    def __init__(self, folder, partitioning, make_index=APTree, space=Space.EARTH):
+    def __init__(self, folder, partitioning, make_index=RarestWordTree, space=Space.EARTH):
         facts = {"partitioning": partitioning.name}
         self.state = StateFolder.create_or_open(folder, facts, partitioning)
         self.partitioning = self.state.partitioning()

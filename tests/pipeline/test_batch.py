@@ -11,7 +11,7 @@ import shapely
 from pyspark.sql import functions as sf
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
+from nearcast.boolean import APTree, RarestWordTree, ScanIndex, TrieQuadtree
 from nearcast.model import Box, Message, Point, Space, Subscription
 from nearcast.pipeline import Hash, Keyword, Location, match, plan
 from nearcast.pipeline.partitioning import hash_ids
@@ -229,7 +229,7 @@ def test_the_index_tells_the_space(spark):
         (1, "tea", 1500, 2000),
         (2, "tea", 0, -(10**6)),
     )
-    plane = partial(APTree, space=Space.PLANE)
+    plane = partial(RarestWordTree, space=Space.PLANE)
     matched = match(messages, subscriptions, index=plane, partitioning="location")
     assert found_by(matched) == [(1, 1), (2, 1), (2, 2)]
     assert matched.rejects.count() == 0
@@ -276,7 +276,7 @@ def test_a_task_may_give_more_pairs_than_fit_one_batch(monkeypatch):
         pa.table({"id": ["a", "b", "c"], "text": ["tea"] * 3, "lon": [0] * 3, "lat": [0] * 3}),
         Space.EARTH,
     )
-    shard = module.BuiltShard(0, [subscriptions], Hash(1), APTree)
+    shard = module.BuiltShard(0, [subscriptions], Hash(1), RarestWordTree)
     batches = list(shard.match(messages))
     assert [batch.num_rows for batch in batches] == [10, 10, 1]
     assert batches[0].schema.types == [pa.int64(), pa.string()]

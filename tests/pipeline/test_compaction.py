@@ -5,7 +5,7 @@ import threading
 import pyarrow as pa
 import pytest
 
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.model import Message, Point, Subscription
 from nearcast.pipeline.compaction import Compactor
 from nearcast.pipeline.partitioning import Hash
@@ -43,7 +43,7 @@ def stream(tmp_path):
 
 
 def compactor_of(stream, spark):
-    return Compactor(spark, stream.state, stream.partitioning, APTree)
+    return Compactor(spark, stream.state, stream.partitioning, RarestWordTree)
 
 
 def finished(compactor):
@@ -66,7 +66,7 @@ def test_a_snapshot_is_made_while_others_work(stream, attempts):
     assert (shard, files.snapshot_batch, files.changes) == (0, 1, ())
     assert (compactor.is_busy, compactor.made, compactor.problem) == (False, 1, None)
     assert compactor.finished() is None
-    assert len(Snapshot.load(files.snapshot, APTree).index) == 1
+    assert len(Snapshot.load(files.snapshot, RarestWordTree).index) == 1
     stream.files[0] = files
     output = stream.process(2, log_table([Message("m", text="tea", at=Point(0, 0))], 20))
     assert pairs_of(output.notifications()) == [("b", "m")]
@@ -80,7 +80,7 @@ def test_one_that_fails_is_told_and_the_old_one_serves(stream, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(APTree, "save", full)
+        patch.setattr(RarestWordTree, "save", full)
         compactor.start(0, stream.files[0])
         assert finished(compactor) is None
     assert compactor.problem.startswith("no new snapshot of shard 0")
@@ -103,7 +103,7 @@ def test_the_shard_that_failed_is_known_until_one_succeeds(stream, monkeypatch):
         raise OSError
 
     with monkeypatch.context() as patch:
-        patch.setattr(APTree, "save", silent)
+        patch.setattr(RarestWordTree, "save", silent)
         compactor.start(0, stream.files[0])
         assert finished(compactor) is None
     assert (compactor.failed, compactor.problem[-7:]) == (0, "OSError")

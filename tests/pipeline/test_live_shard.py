@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearcast.boolean import APTree, ScanIndex
+from nearcast.boolean import APTree, RarestWordTree, ScanIndex
 from nearcast.pipeline.live_shard import LiveShard
 from nearcast.pipeline.partitioning import Hash, Keyword, Location
 from nearcast.pipeline.snapshot import Snapshot
@@ -81,14 +81,14 @@ def test_more_shards_than_bits_in_a_word(tmp_path, kind):
 
 
 def test_a_batch_is_applied_once():
-    live = LiveShard(0, Snapshot.empty(APTree, Hash(1)), 4, Hash(1), APTree)
+    live = LiveShard(0, Snapshot.empty(RarestWordTree, Hash(1)), 4, Hash(1), RarestWordTree)
     with pytest.raises(ValueError, match="batch 4 is in already; the last one was 4"):
         live.apply(4, None)
 
 
 @pytest.mark.parametrize(("kind", "has_masks"), [(Hash, False), (Location, True), (Keyword, True)])
 def test_masks_are_kept_where_copies_are(kind, has_masks):
-    snapshot = Snapshot.empty(APTree, planned(kind, 70))
+    snapshot = Snapshot.empty(RarestWordTree, planned(kind, 70))
     assert (snapshot.masks is not None) is has_masks
     if has_masks:
         assert snapshot.masks.shape == (0, 2)

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
+from nearcast.boolean import APTree, RarestWordTree, ScanIndex, TrieQuadtree
 from nearcast.model import Message, Point, Space, Subscription
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Hash
@@ -81,10 +81,10 @@ def test_a_loaded_snapshot_is_the_saved_one(tmp_path, kind):
     for shard in range(3):
         stream.snapshot(shard)
         folder = stream.files[shard].snapshot
-        snapshot = Snapshot.load(folder, APTree)
+        snapshot = Snapshot.load(folder, RarestWordTree)
         snapshot.index.check()
         snapshot.save(tmp_path / f"again-{shard}")
-        again = Snapshot.load(tmp_path / f"again-{shard}", APTree)
+        again = Snapshot.load(tmp_path / f"again-{shard}", RarestWordTree)
         live = again.ids.live_slots()
         assert again.ids.list_of(live) == snapshot.ids.list_of(live)
         assert sorted(again.index.ids()) == live.tolist()
@@ -112,7 +112,7 @@ def test_any_index_serves(tmp_path, make_index):
 
 
 def test_a_plane_stays_a_plane(tmp_path):
-    make_index = partial(APTree, space=Space.PLANE)
+    make_index = partial(RarestWordTree, space=Space.PLANE)
     Snapshot.empty(make_index, Hash(1)).save(tmp_path / "s")
     assert Snapshot.load(tmp_path / "s", make_index).index.space is Space.PLANE
 
@@ -160,19 +160,19 @@ def test_a_save_that_fails_leaves_nothing(stream, tmp_path, monkeypatch):
 
     folder = tmp_path / "snapshots"
     folder.mkdir()
-    monkeypatch.setattr(APTree, "save", full)
+    monkeypatch.setattr(RarestWordTree, "save", full)
     with pytest.raises(OSError, match="No space"):
-        Snapshot.empty(APTree, Hash(1)).save(folder / "s")
+        Snapshot.empty(RarestWordTree, Hash(1)).save(folder / "s")
     assert list(folder.iterdir()) == []
     monkeypatch.undo()
-    Snapshot.empty(APTree, Hash(1)).with_changes([], Hash(1)).save(folder / "s")
+    Snapshot.empty(RarestWordTree, Hash(1)).with_changes([], Hash(1)).save(folder / "s")
     with pytest.raises(OSError, match="not empty"):
-        Snapshot.empty(APTree, Hash(1)).save(folder / "s")
+        Snapshot.empty(RarestWordTree, Hash(1)).save(folder / "s")
     assert [path.name for path in folder.iterdir()] == ["s"]
 
 
 def test_changes_of_several_batches_are_taken_in_at_once(stream):
     changes = [Changes.read(stream.state.changes(0, n), follows=n - 1) for n in (0, 1)]
-    snapshot = Snapshot.empty(APTree, Hash(1)).with_changes(changes, Hash(1))
+    snapshot = Snapshot.empty(RarestWordTree, Hash(1)).with_changes(changes, Hash(1))
     assert sorted(snapshot.ids.list_of(snapshot.ids.live_slots())) == ["b", "c"]
     assert len(snapshot.index) == 2

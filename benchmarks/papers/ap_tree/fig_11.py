@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.contenders import VARIANTS
-from benchmarks.figure import BUILDING, MATCHING, Figure, Panel, Point, Scale
+from benchmarks.figure import BUILDING, MATCHING, Figure, Panel, Point, Ratio, Scale
 from benchmarks.workloads import Settings
 
 AREA = (0.00001, 0.00001)  # the paper's 0.001% of the space for this figure
@@ -30,4 +30,7 @@ FIGURE = Figure(
         Panel("(b) building", None, *BUILDING),
     ),
     points=points,
+    ratios=tuple(
+        Ratio("variants", variant, "HR", "above 1") for variant in ("KFirst", "SFirst", "Trie-Qd")
+    ),
 )

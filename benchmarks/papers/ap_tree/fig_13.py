@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.contenders import RIVALS
-from benchmarks.figure import MATCHING, Figure, Panel, Point, Scale
+from benchmarks.figure import MATCHING, Figure, Panel, Point, Ratio, Scale
 from benchmarks.workloads import Settings
 
 KEYWORDS = (1, 2, 3, 4, 5)
@@ -28,4 +28,12 @@ FIGURE = Figure(
     ),
     panels=tuple(Panel(data, data, *MATCHING) for data in DATA),
     points=points,
+    ratios=tuple(
+        ratio
+        for data in DATA
+        for ratio in (
+            Ratio(data, "RQ-Tree", "AP-Tree", "slightly above 1", 0, 0),
+            Ratio(data, "RQ-Tree", "AP-Tree", "clearly above 1", -1, -1),
+        )
+    ),
 )

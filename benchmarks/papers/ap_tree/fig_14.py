@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.contenders import RIVALS
-from benchmarks.figure import MATCHING, Figure, Panel, Point, Scale
+from benchmarks.figure import MATCHING, Figure, Panel, Point, Ratio, Scale
 from benchmarks.workloads import Settings
 
 PERCENTAGES = (0.000001, 0.00001, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0)
@@ -30,4 +30,12 @@ FIGURE = Figure(
     ),
     panels=tuple(Panel(data, data, *MATCHING, logarithmic_x=True) for data in DATA),
     points=points,
+    ratios=tuple(
+        ratio
+        for data in DATA
+        for ratio in (
+            Ratio(data, "RQ-Tree", "IQ-Tree", "above 1", 0, 0),
+            Ratio(data, "IQ-Tree", "RQ-Tree", "above 1", -1, -1),
+        )
+    ),
 )

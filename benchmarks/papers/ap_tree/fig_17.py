@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.contenders import AP_TREE_NR, RIVALS
-from benchmarks.figure import MATCHING, UPDATING, Figure, Panel, Point, Scale
+from benchmarks.figure import MATCHING, UPDATING, Figure, Panel, Point, Ratio, Scale
 from benchmarks.workloads import Settings
 
 BUILT_PERCENTAGES = (10, 30, 50, 70, 90)
@@ -33,4 +33,9 @@ FIGURE = Figure(
         Panel("(b) maintenance", None, *UPDATING),
     ),
     points=points,
+    ratios=(
+        Ratio("built", "AP-Tree-NR", "AP-Tree", "above 1", 0, 0),
+        Ratio("built", "IQ-Tree", "AP-Tree", "far above 1"),
+        Ratio("built", "RQ-Tree", "AP-Tree", "far above 1"),
+    ),
 )

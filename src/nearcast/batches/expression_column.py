@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,13 +94,15 @@ class ExpressionColumn:
     def of_expressions(cls, expressions: Iterable[Expression]) -> ExpressionColumn:
         """The column that holds these expressions, in their order."""
         codes: dict[str, int] = {}
-        clause_start, required_start, forbidden_start = (array("q", [0]) for _ in range(3))
-        required, forbidden = array("i"), array("i")
+        clause_start, required_start, forbidden_start = [0], [0], [0]
+        required: list[int] = []
+        forbidden: list[int] = []
         for expression in expressions:
             for clause in expression.clauses:
                 # Sorted, because the order in a set depends on the hash seed.
-                required.extend(codes.setdefault(w, len(codes)) for w in sorted(clause.required))
-                forbidden.extend(codes.setdefault(w, len(codes)) for w in sorted(clause.forbidden))
+                required += [codes.setdefault(w, len(codes)) for w in sorted(clause.required)]
+                if clause.forbidden:
+                    forbidden += [codes.setdefault(w, len(codes)) for w in sorted(clause.forbidden)]
                 required_start.append(len(required))
                 forbidden_start.append(len(forbidden))
             clause_start.append(len(required_start) - 1)

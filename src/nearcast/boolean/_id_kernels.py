@@ -7,7 +7,10 @@ number  int64[S]     the id in each slot
 import numpy as np
 from numba import njit
 
+from nearcast.prefetch import prefetch_row
+
 FREE, GONE = -1, -2
+AHEAD = 32
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -17,17 +20,22 @@ def _home(value, mask):
 
 
 @njit(cache=True, nogil=True)
+def find_id(table, number, value):
+    """The slot of an id, -1 for an unknown one.  O(1) expected."""
+    mask = len(table) - 1
+    at = _home(value, mask)
+    while table[at] != FREE:
+        if table[at] >= 0 and number[table[at]] == value:
+            return table[at]
+        at = (at + 1) & mask
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def find_ids(table, number, ids, slots):
     """Write the slot of each id to `slots`, -1 where it is unknown.  O(1) expected each."""
-    mask = len(table) - 1
     for i in range(len(ids)):
-        at = _home(ids[i], mask)
-        slots[i] = -1
-        while table[at] != FREE:
-            if table[at] >= 0 and number[table[at]] == ids[i]:
-                slots[i] = table[at]
-                break
-            at = (at + 1) & mask
+        slots[i] = find_id(table, number, ids[i])
 
 
 @njit(cache=True, nogil=True)
@@ -53,3 +61,16 @@ def drop_ids(table, number, slots):
         while table[at] != slot:
             at = (at + 1) & mask
         table[at] = GONE
+
+
+@njit(cache=True, nogil=True)
+def take_numbers(numbers, slots, taken):
+    """Copy numbers[slots] to `taken`.  O(slots), reads on their way before they are needed."""
+    ahead = min(AHEAD, len(slots))
+    for i in range(ahead):
+        prefetch_row(numbers, slots[i])
+    for i in range(len(slots) - ahead):
+        prefetch_row(numbers, slots[i + ahead])
+        taken[i] = numbers[slots[i]]
+    for i in range(len(slots) - ahead, len(slots)):
+        taken[i] = numbers[slots[i]]

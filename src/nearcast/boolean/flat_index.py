@@ -29,6 +29,8 @@ from nearcast.space import place_rects
 Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
 """Slots found, where each message's slots end among them, and how many candidates there were."""
 
+CHUNK = 1024  # messages
+
 # Single changes wait until a message asks, but never more of them than this.
 MOST_WAITING = 1024
 
@@ -45,7 +47,7 @@ class FlatIndex(BooleanIndex):
         self.space = space
         self._store = SubscriptionStore(space)
         self._waiting: dict[int | str, Subscription | None] = {}  # None: to be removed
-        self._candidates = 0
+        self._looked_at = 0
         self._matches = 0
 
     # ------------------------------------------------------------------ what a subclass does
@@ -94,20 +96,23 @@ class FlatIndex(BooleanIndex):
         region = subscription.region
         if region is not None:
             check_space(f"subscription {subscription.id!r} is", region.space, self.space)
-        self._store.check_sizes(
-            max(len(c.required) for c in subscription.expression.clauses),
-            max(len(c.forbidden) for c in subscription.expression.clauses),
-            sum(len(c.required) + len(c.forbidden) for c in subscription.expression.clauses),
-            len(subscription.expression.clauses),
-        )
+        clauses = subscription.expression.clauses
+        longest = words = 0
+        for clause in clauses:
+            required, forbidden = len(clause.required), len(clause.forbidden)
+            longest = max(longest, required, forbidden)
+            words += required + forbidden
+        self._store.check_sizes(longest, words, len(clauses))
         self._wait(subscription.id, subscription)
 
     def insert_batch(self, batch: SubscriptionBatch) -> None:
         """Add subscriptions; those whose id is live replace the old ones.  All or none."""
         check_space("the subscriptions are", batch.space, self.space)
         self._store.check_sizes(
-            int(np.diff(batch.required_start).max(initial=0)),
-            int(np.diff(batch.forbidden_start).max(initial=0)),
+            max(
+                int(np.diff(batch.required_start).max(initial=0)),
+                int(np.diff(batch.forbidden_start).max(initial=0)),
+            ),
             len(batch.lexicon),
             len(batch.required_start) - 1,
         )
@@ -207,7 +212,7 @@ class FlatIndex(BooleanIndex):
         return self._store.ids.list_of(slots)
 
     def _count(self, candidates: int, matches: int) -> None:
-        self._candidates += int(candidates)
+        self._looked_at += int(candidates)
         self._matches += matches
 
     # ------------------------------------------------------------------ looking things up
@@ -240,7 +245,7 @@ class FlatIndex(BooleanIndex):
             bytes=self._store.nbytes + sum(array.nbytes for array in arrays.values()),
             nodes=nodes,
             copies=copies,
-            candidates=self._candidates,
+            candidates=self._looked_at,
             matches=self._matches,
         )
 
@@ -265,3 +270,16 @@ class FlatIndex(BooleanIndex):
         index._store = SubscriptionStore.from_arrays(storage.part(arrays, "store/"), space)
         index._arrange_from(meta["settings"], storage.part(arrays, "own/"))
         return index
+
+
+def in_chunks(match: Callable[[int, int], Found], first: int, last: int) -> Found:
+    """Match a few messages at a time: what one step leaves for the next stays near."""
+    parts = [match(at, min(at + CHUNK, last)) for at in range(first, last, CHUNK)]
+    if not parts:
+        return np.empty(0, np.int32), np.empty(0, np.int64), 0
+    begins = np.cumsum([0] + [len(found) for found, _, _ in parts])
+    return (
+        np.concatenate([found for found, _, _ in parts]),
+        np.concatenate([end + begin for (_, end, _), begin in zip(parts, begins, strict=False)]),
+        sum(int(candidates) for _, _, candidates in parts),
+    )

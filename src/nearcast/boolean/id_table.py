@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_ids
+from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_id, find_ids, take_numbers
 from nearcast.growing_array import GrowingArray
 from nearcast.text.string_table import StringTable
 
@@ -73,6 +73,8 @@ class IdTable:
 
     def has(self, id_: int | str) -> bool:
         """Is this id in the table?  O(1) expected."""
+        if isinstance(id_, int):
+            return bool(find_id(self._table, self._number.used, id_) >= 0)
         return bool(self.find(pa.array([id_]))[0] >= 0)
 
     def slot_of(self, id_: int | str) -> int:
@@ -118,7 +120,7 @@ class IdTable:
 
     def ids_of(self, slots: NDArray[Any]) -> pa.Array:
         """The ids in these slots: int64 when all ids are integers, else strings.  O(slots)."""
-        numbers = self._number.used[slots]
+        numbers = _numbers_at(self._number.used, slots)
         if self._text_count == 0:
             return pa.array(numbers)
         is_text = self._kind.used[slots] == _TEXT
@@ -188,6 +190,13 @@ class IdTable:
         self._texts = StringTable()
         self._number.used[slots] = self._texts.add(texts)
         self._text_slot = GrowingArray(slots.astype(np.int32))
+
+
+def _numbers_at(numbers: NDArray[np.int64], slots: NDArray[Any]) -> NDArray[np.int64]:
+    """numbers[slots], without the waiting for memory that NumPy would do one by one."""
+    taken = np.empty(len(slots), np.int64)
+    take_numbers(numbers, slots, taken)
+    return taken
 
 
 def _integers(ids: pa.Array) -> NDArray[np.int64]:

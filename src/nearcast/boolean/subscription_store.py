@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -57,6 +57,17 @@ class Entries:
         return len(self.entry)
 
 
+class Chains(NamedTuple):
+    """Which entries a subscription has.
+
+    - `first`: int32[slots], the first of a slot, -1 for none
+    - `following`: int32[E], the next entry of the same slot, -1 after the last
+    """
+
+    first: NDArray[np.int32]
+    following: NDArray[np.int32]
+
+
 class SubscriptionStore:
     """Live subscriptions in flat arrays.
 
@@ -97,6 +108,11 @@ class SubscriptionStore:
         )
 
     @property
+    def chains(self) -> Chains:
+        """The entries of each slot, for kernels."""
+        return Chains(self._first_entry.used, self._next_entry.used)
+
+    @property
     def words(self) -> int:
         """How many distinct words subscriptions have ever used."""
         return len(self._vocabulary)
@@ -108,9 +124,7 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ coming and going
 
-    def check_sizes(
-        self, most_required: int, most_forbidden: int, new_words: int, new_clauses: int
-    ) -> None:
+    def check_sizes(self, longest: int, new_words: int, new_clauses: int) -> None:
         """Refuse what the arrays cannot count, before anything is changed."""
         entries = len(self._slot.used) + 2 * new_clauses  # a cover has two rectangles at most
         if entries > MOST_ENTRIES:
@@ -118,7 +132,6 @@ class SubscriptionStore:
                 f"{new_clauses} more clauses are too many; an index holds at most {MOST_ENTRIES}: "
                 "divide the subscriptions among several"
             )
-        longest = max(most_required, most_forbidden)
         if longest > MOST_CLAUSE_WORDS:
             raise ValueError(
                 f"a clause of {longest} words is too long; the most is {MOST_CLAUSE_WORDS}"

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import LongType
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.pipeline.frames import id_type, message_columns, subscription_columns
 from nearcast.pipeline.packing import unpack_messages, unpack_subscriptions
 from nearcast.pipeline.partitioning import (
@@ -66,8 +66,8 @@ def match(
 
     Parameters
     ----------
-    index: makes an empty index for each shard; `APTree` by default. Its space is that of the data:
-        `functools.partial(APTree, space=Space.PLANE)`
+    index: makes an empty index for each shard; `RarestWordTree` by default. Its space is that of the
+        data: `functools.partial(RarestWordTree, space=Space.PLANE)`
     partitioning: "auto", "hash", "location", "keyword", or a `Partitioning`; `.plan` of the result
         tells what was chosen and why
 
@@ -77,7 +77,7 @@ def match(
     for side, frame in (("messages", messages), ("subscriptions", subscriptions)):
         if frame.isStreaming:
             raise ValueError(f"the {side} are a stream; use nearcast.pipeline.stream for streams")
-    make_index = index or APTree
+    make_index = index or RarestWordTree
     space = make_index().space
     messages = message_columns(messages, space)
     subscriptions = subscription_columns(subscriptions, space)

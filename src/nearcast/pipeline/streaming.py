@@ -18,7 +18,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType
 
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.pipeline.compaction import Compactor
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
@@ -65,7 +65,7 @@ def stream(
         too, and a column `offset`, the one order in which everything happens
     sink: where notifications and rejected rows go; see `sinks`
     checkpoint: a folder that all executors reach; the stream goes on from it after any crash
-    index: makes an empty index, `APTree` by default; its space is that of the data
+    index: makes an empty index, `RarestWordTree` by default; its space is that of the data
     partitioning: of the subscriptions, `Hash` with a shard a core by default; another one can be
         had from `plan`. It is fixed for the life of the checkpoint
     trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
@@ -83,7 +83,7 @@ def stream(
             f"partitioning {partitioning!r} is no Partitioning; give Hash(shards), or "
             "plan(...).partitioning, made from tables of the past"
         )
-    make_index = index or APTree
+    make_index = index or RarestWordTree
     example = make_index()
     if messages is None:
         rows = ordered_rows(events, example.space)

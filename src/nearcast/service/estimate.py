@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearcast.batches import MessageBatch
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.model import Subscription
 from nearcast.service.documents import message_from
 from nearcast.service.stores.messages import Messages
@@ -55,7 +55,7 @@ class Estimator:
         with self._lock:
             self._read_on()
             batches = list(self._batches)
-        index = APTree()
+        index = RarestWordTree()
         index.insert(subscription)
         found: list[str] = []
         for batch in batches:

@@ -10,7 +10,10 @@ The strings asked for come as Arrow holds them: string j is queried[offsets[j]:o
 import numpy as np
 from numba import njit
 
+from nearcast.prefetch import prefetch_row
+
 EMPTY = -1
+TOGETHER = 64
 
 
 @njit(cache=True, nogil=True)
@@ -27,8 +30,14 @@ def hash_bytes(data, first, last):
 @njit(cache=True, nogil=True)
 def slot_of(queried, first, last, data, start, slots):
     """The slot of the string, or the empty slot where it belongs.  O(length), expected."""
+    home = np.int64(hash_bytes(queried, first, last) & np.uint64(len(slots) - 1))
+    return slot_from(home, queried, first, last, data, start, slots)
+
+
+@njit(cache=True, nogil=True)
+def slot_from(slot, queried, first, last, data, start, slots):
+    """The same, when the slot where to begin is known."""
     mask = len(slots) - 1
-    slot = np.int64(hash_bytes(queried, first, last) & np.uint64(mask))
     while slots[slot] != EMPTY:
         begin = start[slots[slot]]
         if start[slots[slot] + 1] - begin == last - first:
@@ -45,10 +54,25 @@ def slot_of(queried, first, last, data, start, slots):
 
 @njit(cache=True, nogil=True)
 def find_strings(queried, offsets, data, start, slots, numbers):
-    """Write the number of every string to `numbers`, EMPTY for the unknown.  O(bytes)."""
-    for j in range(len(numbers)):
-        slot = slot_of(queried, offsets[j], offsets[j + 1], data, start, slots)
-        numbers[j] = slots[slot]
+    """Write the number of every string to `numbers`, EMPTY for the unknown.  O(bytes).
+
+    Some at a time, step by step: what a step reads was asked for in the step before.
+    """
+    home = np.empty(TOGETHER, np.int64)
+    for low in range(0, len(numbers), TOGETHER):
+        high = min(low + TOGETHER, len(numbers))
+        for j in range(low, high):
+            value = hash_bytes(queried, offsets[j], offsets[j + 1])
+            home[j - low] = np.int64(value & np.uint64(len(slots) - 1))
+            prefetch_row(slots, home[j - low])
+        for j in range(low, high):
+            prefetch_row(start, slots[home[j - low]])
+        for j in range(low, high):
+            if slots[home[j - low]] != EMPTY:
+                prefetch_row(data, start[slots[home[j - low]]])
+        for j in range(low, high):
+            first, last = offsets[j], offsets[j + 1]
+            numbers[j] = slots[slot_from(home[j - low], queried, first, last, data, start, slots)]
 
 
 @njit(cache=True, nogil=True)

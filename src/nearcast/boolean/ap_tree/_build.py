@@ -17,33 +17,29 @@ than its copies are worth, so that memory goes where messages do.
 import numpy as np
 from numba import njit
 
+from nearcast.boolean._records import (
+    EMPTY,
+    MOST_PROVEN,
+    run_reference,
+    run_room,
+    settle_record,
+)
 from nearcast.boolean.ap_tree._layout import (
     CHANGES,
     CHILD_START,
     CHILDREN,
     EDGES,
-    EMPTY,
-    ENTRY,
-    FORBIDS,
     HEIGHT,
     KEY_START,
     KEYS,
     KEYWORD_NODE,
-    MORE,
-    NO_WORD,
     NODES,
     OFFSET,
     RECORDS,
-    SHAPED,
-    SHARED,
     SPATIAL_NODE,
     WEIGHT,
     WEIGHT_BUILT,
     WIDTH,
-    WORD_A,
-    WORD_B,
-    leaf_reference,
-    leaf_room,
     reserve,
     set_child,
 )
@@ -57,38 +53,16 @@ from nearcast.boolean.ap_tree._plan import (
 )
 
 BY_KEYWORD, BY_SPACE = 1, 2  # flags of a task: which partitions are still allowed
-MOST_PROVEN = 62  # offsets beyond this many are never marked proven
 
 # A node must spare at least this share of its entries, or it is only in the way.
 LEAST_GAIN = 0.1
 
 
 @njit(cache=True, nogil=True)
-def settle_record(clauses, record, proven):
-    """Fill in which keywords the path leaves to check: the last two, or a note to look it up."""
-    entry = record[ENTRY]
-    start = clauses.start[entry]
-    flags = record[WORD_A] & (SHAPED | SHARED)
-    if clauses.forbidden[entry]:
-        flags |= FORBIDS
-    record[WORD_A], record[WORD_B] = NO_WORD, NO_WORD
-    left = 0
-    for i in range(clauses.required[entry] - 1, -1, -1):
-        if i < MOST_PROVEN and (proven >> i) & 1:
-            continue
-        if left == 2:
-            flags |= MORE
-            break
-        record[WORD_A + left] = clauses.terms[start + i]
-        left += 1
-    record[WORD_A] |= flags
-
-
-@njit(cache=True, nogil=True)
 def write_leaf(tree, clauses, arena, begin, end, proven, position):
     """Copy arena[begin:end] to a new leaf and hang it at `position`."""
     count = end - begin
-    room = leaf_room(count)
+    room = run_room(count)
     tree = reserve(tree, 0, 0, 0, 0, room)
     start = tree.used[RECORDS]
     tree.used[RECORDS] += room
@@ -96,7 +70,7 @@ def write_leaf(tree, clauses, arena, begin, end, proven, position):
         record = tree.records[start + i]
         record[:] = arena[begin + i]
         settle_record(clauses, record, proven)
-    set_child(tree, position, leaf_reference(start, count) if count else EMPTY)
+    set_child(tree, position, run_reference(start, count) if count else EMPTY)
     return tree
 
 

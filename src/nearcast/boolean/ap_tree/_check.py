@@ -6,29 +6,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.boolean._clauses import Clauses
-from nearcast.boolean.ap_tree._build import MOST_PROVEN
-from nearcast.boolean.ap_tree._layout import (
-    CHILD_START,
+from nearcast.boolean._records import (
     EMPTY,
-    ENTRIES,
     ENTRY,
     FORBIDS,
-    HEIGHT,
-    KEY_START,
-    KEYWORD_NODE,
-    LEAF,
     MORE,
+    MOST_PROVEN,
     NO_WORD,
-    OFFSET,
-    RECORDS,
-    ROOT,
+    RUN,
     SHAPED,
     SHARED,
     SLOT,
-    WEIGHT,
-    WIDTH,
     WORD_A,
     WORD_B,
+)
+from nearcast.boolean.ap_tree._layout import (
+    CHILD_START,
+    ENTRIES,
+    HEIGHT,
+    KEY_START,
+    KEYWORD_NODE,
+    OFFSET,
+    RECORDS,
+    ROOT,
+    WEIGHT,
+    WIDTH,
     Tree,
 )
 
@@ -64,7 +66,7 @@ class _Walk:
         what = reference & 3
         if what == EMPTY:
             return set()
-        if what == LEAF:
+        if what == RUN:
             return self.leaf(reference, proven)
         node = self.tree.nodes[reference >> 2]
         if what == KEYWORD_NODE:

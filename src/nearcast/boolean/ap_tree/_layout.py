@@ -10,17 +10,12 @@ used      int64[8]       how much of each array is in use, the root reference, t
                          garbage, and the entries the tree holds
 
 A reference is an int64 whose two low bits say what it points to:
-    0 nothing · 1 leaf (start << 28 | count << 2) · 2 k-node (row << 2) · 3 s-node (row << 2)
+    0 nothing · 1 leaf, a run of records · 2 k-node (row << 2) · 3 s-node (row << 2)
 A k-node with c cuts owns c + 2 children: the cuts, REST (keywords between the cuts, which only
 later insertions bring) and DUMMY (entries without a keyword at this offset). An s-node with m x n
 cells owns m*n + 1 children: the cells, row by row, and DUMMY (entries that contain the node).
 
-A record is half a cache line and settles most candidates by itself: the entry, the subscription's
-slot, two keywords the path did not prove, and the bounds, rounded outward. Flags sit in the high
-bits of the first keyword.
-
-Leaves own `leaf_room(count)` records, so that a reference needs no capacity; what a move leaves
-behind is garbage until `repack`.
+Runs are those of `nearcast.boolean._records`; what a move leaves behind is garbage until `repack`.
 """
 
 from typing import NamedTuple
@@ -29,21 +24,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-EMPTY, LEAF, KEYWORD_NODE, SPATIAL_NODE = 0, 1, 2, 3
+KEYWORD_NODE, SPATIAL_NODE = 2, 3  # kinds of reference, beside EMPTY and RUN
 
 # Columns of `nodes`.
 KEY_START, WIDTH, HEIGHT, CHILD_START, OFFSET, WEIGHT, WEIGHT_BUILT, CHANGES = range(8)
-
-# Columns of `records`; 4-7 are west, south, east, north.
-ENTRY, SLOT, WORD_A, WORD_B = range(4)
-WEST, SOUTH, EAST, NORTH = 4, 5, 6, 7
-
-# WORD_A and WORD_B hold a keyword or NO_WORD; WORD_A has flags above the keyword's bits.
-NO_WORD = (1 << 27) - 1
-SHAPED = 1 << 27  # the region is not a plain box: the bounds alone never decide
-SHARED = 1 << 28  # the subscription has several entries: it may be found twice
-FORBIDS = 1 << 29  # the clause has forbidden words
-MORE = 1 << 30  # the clause has more keywords to check than these two
 
 # Cells of `used`.
 NODES, KEYS, EDGES, CHILDREN, RECORDS, ROOT, GARBAGE, ENTRIES = range(8)
@@ -72,34 +56,6 @@ def empty_tree() -> Tree:
         np.empty((64, 8), np.int32),
         np.zeros(8, np.int64),
     )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def leaf_reference(start, count):
-    return (start << 28) | (count << 2) | LEAF
-
-
-@njit(cache=True, nogil=True, inline="always")
-def leaf_start(reference):
-    return reference >> 28
-
-
-@njit(cache=True, nogil=True, inline="always")
-def leaf_count(reference):
-    return (reference >> 2) & 0x3FFFFFF
-
-
-@njit(cache=True, nogil=True)
-def leaf_room(count):
-    """Records a leaf of `count` owns: whole cache lines of two, an eighth of slack at the most.
-
-    A function of the count alone, and a leaf that grows within its room keeps it: steps double at
-    powers of two, which are multiples of both steps.
-    """
-    step = 2
-    while 16 * step <= count:
-        step *= 2
-    return (count + step - 1) // step * step
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.boolean.ap_tree._layout import ENTRY
+from nearcast.boolean._records import (
+    ENTRY,
+)
 from nearcast.boolean.ap_tree._partition import (
     SAMPLE,
     cuts_cost,

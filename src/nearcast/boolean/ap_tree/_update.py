@@ -12,28 +12,34 @@ gathered and built again, with the change already made.
 import numpy as np
 from numba import njit
 
+from nearcast.boolean._records import (
+    EMPTY,
+    ENTRY,
+    MOST_PROVEN,
+    RUN,
+    run_count,
+    run_reference,
+    run_room,
+    run_start,
+    settle_record,
+)
 from nearcast.boolean.ap_tree._build import (
     BY_KEYWORD,
     BY_SPACE,
-    MOST_PROVEN,
     build,
     holds,
-    settle_record,
 )
 from nearcast.boolean.ap_tree._layout import (
     CHANGES,
     CHILD_START,
     CHILDREN,
     EDGES,
-    EMPTY,
     ENTRIES,
-    ENTRY,
     GARBAGE,
     HEIGHT,
     KEY_START,
     KEYS,
     KEYWORD_NODE,
-    LEAF,
     NODES,
     OFFSET,
     RECORDS,
@@ -46,10 +52,6 @@ from nearcast.boolean.ap_tree._layout import (
     find_cut,
     find_slab,
     get_child,
-    leaf_count,
-    leaf_reference,
-    leaf_room,
-    leaf_start,
     reserve,
     set_child,
 )
@@ -71,8 +73,8 @@ def subtree_size(tree, reference):
         what = waiting[depth] & 3
         if what == EMPTY:
             continue
-        if what == LEAF:
-            size[RECORDS] += leaf_room(leaf_count(waiting[depth]))
+        if what == RUN:
+            size[RECORDS] += run_room(run_count(waiting[depth]))
             continue
         node = tree.nodes[waiting[depth] >> 2]
         children = children_of(node, what)
@@ -114,8 +116,8 @@ def gather(tree, reference, spare):
     while depth:
         depth -= 1
         what = waiting[depth] & 3
-        if what == LEAF:
-            start, count = leaf_start(waiting[depth]), leaf_count(waiting[depth])
+        if what == RUN:
+            start, count = run_start(waiting[depth]), run_count(waiting[depth])
             copies[total : total + count] = tree.records[start : start + count]
             total += count
         elif what != EMPTY:
@@ -175,9 +177,9 @@ def is_due(tree, settings, node, what):
 def add_to_leaf(tree, clauses, record, proven, position):
     """Append a copy of the record to the leaf at `position`; returns the tree and the new count."""
     reference = get_child(tree, position)
-    start, count = leaf_start(reference), leaf_count(reference)
-    if count == leaf_room(count):
-        room = leaf_room(count + 1)
+    start, count = run_start(reference), run_count(reference)
+    if count == run_room(count):
+        room = run_room(count + 1)
         tree = reserve(tree, 0, 0, 0, 0, room)
         moved = tree.used[RECORDS]
         tree.used[RECORDS] += room
@@ -186,7 +188,7 @@ def add_to_leaf(tree, clauses, record, proven, position):
         start = moved
     tree.records[start + count] = record
     settle_record(clauses, tree.records[start + count], proven)
-    set_child(tree, position, leaf_reference(start, count + 1))
+    set_child(tree, position, run_reference(start, count + 1))
     return tree, count + 1
 
 
@@ -194,13 +196,13 @@ def add_to_leaf(tree, clauses, record, proven, position):
 def drop_from_leaf(tree, entry, position):
     """Take the entry's record out of the leaf at `position`; the last one fills its place."""
     reference = get_child(tree, position)
-    start, count = leaf_start(reference), leaf_count(reference)
+    start, count = run_start(reference), run_count(reference)
     for i in range(start, start + count):
         if tree.records[i, ENTRY] == entry:
             tree.records[i] = tree.records[start + count - 1]
             break
-    tree.used[GARBAGE] += leaf_room(count) - leaf_room(count - 1)
-    set_child(tree, position, leaf_reference(start, count - 1) if count > 1 else EMPTY)
+    tree.used[GARBAGE] += run_room(count) - run_room(count - 1)
+    set_child(tree, position, run_reference(start, count - 1) if count > 1 else EMPTY)
 
 
 @njit(cache=True, nogil=True)
@@ -239,7 +241,7 @@ def change(tree, clauses, statistics, settings, record, world, adding):
         copies, reach = places[depth, 4], places[depth, 5]
         reference = get_child(tree, position)
         what = reference & 3
-        if what in (EMPTY, LEAF):
+        if what in (EMPTY, RUN):
             if not adding:
                 drop_from_leaf(tree, entry, position)
                 continue
@@ -386,14 +388,14 @@ def repack(tree):
         if what == EMPTY:
             set_child(new, at, EMPTY)
             continue
-        if what == LEAF:
-            start, count = leaf_start(reference), leaf_count(reference)
+        if what == RUN:
+            start, count = run_start(reference), run_count(reference)
             to = new.used[RECORDS]
             new.records[to : to + count] = tree.records[start : start + count]
             # The spare row is never read, but saved files should not hold what was in memory.
-            new.records[to + count : to + leaf_room(count)] = 0
-            new.used[RECORDS] += leaf_room(count)
-            set_child(new, at, leaf_reference(to, count))
+            new.records[to + count : to + run_room(count)] = 0
+            new.used[RECORDS] += run_room(count)
+            set_child(new, at, run_reference(to, count))
             continue
         node = tree.nodes[reference >> 2]
         children = children_of(node, what)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,28 +10,26 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import MessageBatch
-from nearcast.boolean.ap_tree._build import BY_KEYWORD, BY_SPACE, build
+from nearcast.boolean._records import records_of
+from nearcast.boolean.ap_tree._build import (
+    BY_KEYWORD,
+    BY_SPACE,
+    build,
+)
 from nearcast.boolean.ap_tree._check import check_tree
 from nearcast.boolean.ap_tree._layout import (
     CHILDREN,
     EDGES,
     ENTRIES,
-    ENTRY,
     KEYS,
-    NO_WORD,
     NODES,
     RECORDS,
-    SHAPED,
-    SHARED,
-    SLOT,
-    WORD_A,
     Tree,
     empty_tree,
 )
-from nearcast.boolean.ap_tree._match import match_messages
 from nearcast.boolean.ap_tree._plan import Settings, Statistics
 from nearcast.boolean.ap_tree._update import change_all, repack
-from nearcast.boolean.ap_tree.history import MessageHistory
+from nearcast.boolean.ap_tree._walk import walk
 from nearcast.boolean.ap_tree.policies import (
     Adaptive,
     HeuristicPartition,
@@ -41,8 +38,9 @@ from nearcast.boolean.ap_tree.policies import (
     Priority,
     SpatialPartition,
 )
-from nearcast.boolean.flat_index import FlatIndex, Found
-from nearcast.boolean.subscription_store import MOST_KEYWORDS, Entries
+from nearcast.boolean.history import MessageHistory
+from nearcast.boolean.record_index import RecordIndex, Runs
+from nearcast.boolean.subscription_store import Entries
 from nearcast.model import Space
 from nearcast.text.order import Idf, Random, TermOrder, Tf
 
@@ -51,10 +49,8 @@ _ORDERS: dict[str, type[TermOrder]] = {"Tf": Tf, "Idf": Idf}
 # So many changes, as a share of the entries there, are cheaper to build in than to make singly.
 BULK_SHARE = 0.25
 
-assert MOST_KEYWORDS <= NO_WORD
 
-
-class APTree(FlatIndex):
+class APTree(RecordIndex):
     """Adaptive spatial-textual partition tree.
 
     Each inner node divides its entries either by their next keyword, in the index's keyword order
@@ -169,7 +165,7 @@ class APTree(FlatIndex):
         expected = records_of(self._store.all_entries())
         check_tree(self._tree, self._store.clauses, expected, self._world())
 
-    # ------------------------------------------------------------------ for FlatIndex
+    # ------------------------------------------------------------------ for RecordIndex
 
     def _place(self, entries: Entries) -> None:
         self._change(entries, adding=True)
@@ -181,21 +177,21 @@ class APTree(FlatIndex):
         if self._is_root_due or self._store.has_many_unused_words():
             self.rebuild()
 
-    def _matcher(
+    @property
+    def _records(self) -> NDArray[np.int32]:
+        return self._tree.records
+
+    def _candidates(
         self,
-        words: NDArray[np.int32],
-        word_start: NDArray[np.int64],
+        have: NDArray[np.int32],
+        have_start: NDArray[np.int64],
         rects: NDArray[np.float64],
         rect_start: NDArray[np.int32],
-    ) -> Callable[[int, int], Found]:
-        index = (
-            self._tree,
-            self._store.clauses,
-            self._store.regions.kernel_arrays(),
-            self.space is Space.EARTH,
-        )
-        messages = (words, word_start, rects, rect_start)
-        return lambda first, last: match_messages(*index, *messages, first, last)
+        first: int,
+        last: int,
+    ) -> Runs:
+        runs: Runs = walk(self._tree, have, have_start, rects, rect_start, first, last)
+        return runs
 
     def _nodes_and_copies(self) -> tuple[int, float]:
         used = self._tree.used
@@ -256,16 +252,6 @@ class APTree(FlatIndex):
         if self.space is Space.EARTH:
             return np.array([-180.0, -90.0, 180.0, 90.0])
         return np.array([-np.inf, -np.inf, np.inf, np.inf])
-
-
-def records_of(entries: Entries) -> NDArray[np.int32]:
-    """Entries as the records of `_layout`; what is left to check is filled in by the leaves."""
-    records = np.zeros((len(entries), 8), np.int32)
-    records[:, ENTRY] = entries.entry
-    records[:, SLOT] = entries.slot
-    records[:, WORD_A] = SHAPED * entries.is_shaped + SHARED * entries.is_shared
-    records.view(np.float32)[:, 4:8] = entries.bounds
-    return records
 
 
 def _sums_below(chance: NDArray[np.float64]) -> NDArray[np.float64]:

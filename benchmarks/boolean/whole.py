@@ -1,10 +1,11 @@
-"""The room `nearcast.boolean`: every class on one workload."""
+"""`boolean`: every class of the room on one workload."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from benchmarks.contenders import ROOM
-from benchmarks.figure import MATCHING, Figure, Panel, Point, Scale
-from benchmarks.workloads import Settings
+from benchmarks.figure import MACHINE, MATCHING, PAPER, Figure, Panel, Point, Scale
+from benchmarks.workloads import DATA, Settings
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -22,4 +23,6 @@ FIGURE = Figure(
     finding="limit: one cache miss a keyword and one write a match, and nothing else.",
     panels=(Panel("matching", None, *MATCHING),),
     points=points,
+    machine=replace(MACHINE, data=DATA[:1]),
+    paper=replace(PAPER, data=DATA[:1]),
 )

@@ -1,0 +1,122 @@
+"""Which function measures a benchmark, and how large it is for the options given."""
+
+import argparse
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from benchmarks.boolean import churn, extremes, recommend
+from benchmarks.contenders import ROOM
+from benchmarks.figure import Figure, Point, Scale
+from benchmarks.records import Record
+from benchmarks.run import Keep, run_points
+from benchmarks.workloads import DATA
+
+Runner = Callable[[Figure, argparse.Namespace, Keep], list[Record]]
+
+
+def run_figure(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    """Measure what the options ask for; `keep` gets the records so far."""
+    return _RUNNERS.get(figure.name, _run_points)(figure, options, keep)
+
+
+def _run_points(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    scale = _scale(figure, options)
+    points = _choose(figure, scale, options)
+    return run_points(figure.name, points, keep, pass_seconds=scale.pass_seconds)
+
+
+def _run_recommend(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    scale = _scale(figure, options)
+    points = _choose(figure, scale, options)
+    return recommend.run_recommend(points, keep, pass_seconds=scale.pass_seconds)
+
+
+def _run_extremes(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    scale = _scale(figure, options)
+    usual = [name for name in ROOM if name != "ScanIndex"] if options.full else extremes.USUAL
+    indexes = _indexes(figure, options, ROOM, usual)
+    return extremes.run_extremes(
+        indexes, scale.subscriptions, keep, pass_seconds=scale.pass_seconds
+    )
+
+
+def _run_churn(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    indexes = _indexes(figure, options, ROOM, extremes.USUAL)
+    seconds = churn.FULL_SECONDS if options.full else churn.MACHINE_SECONDS
+    subscriptions = _scale(figure, options).subscriptions
+    return churn.run_churn(indexes, subscriptions, options.seconds or seconds, keep)
+
+
+def _run_pipeline(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _indexes(figure, options, ("APTree",), ())
+    from benchmarks.pipeline.run import Sizes, run_pipeline  # starts with loading Spark
+
+    sizes = Sizes.at_most(options.subscriptions, options.messages)
+    return run_pipeline(sizes, options.data or DATA[0], keep)
+
+
+def _run_service(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _indexes(figure, options, ("APTree",), ())
+    from benchmarks.service.run import Load, run_service
+
+    load = Load(subscriptions=options.subscriptions or Load.subscriptions)
+    return run_service(load, options.data or DATA[0], keep)
+
+
+_RUNNERS: dict[str, Runner] = {
+    "pipeline": _run_pipeline,
+    "service": _run_service,
+    extremes.NAME: _run_extremes,
+    churn.NAME: _run_churn,
+    recommend.NAME: _run_recommend,
+}
+
+
+def _scale(figure: Figure, options: argparse.Namespace) -> Scale:
+    scale = figure.paper if options.full else figure.machine
+    if options.subscriptions:
+        only = options.subscriptions
+        scale = replace(scale, subscriptions=only, sizes=(only,), inserted=only)
+    return replace(
+        scale,
+        messages=options.messages or scale.messages,
+        data=(options.data,) if options.data else scale.data,
+    )
+
+
+def _choose(figure: Figure, scale: Scale, options: argparse.Namespace) -> list[Point]:
+    """The points of the wanted classes and groups."""
+    points = list(figure.points(scale))
+    if points:
+        present = sorted({point.contender.index for point in points})
+        wanted = _indexes(figure, options, present, present)
+        points = [point for point in points if point.contender.index in wanted]
+    if options.only:
+        points = [point for point in points if options.only in point.group]
+    if not points:
+        raise ValueError(f"{figure.name} has nothing to measure{_limited(options)}")
+    return points
+
+
+def _limited(options: argparse.Namespace) -> str:
+    data = f" on {options.data}" if options.data else ""
+    return data + (f" with {options.only!r} in its group" if options.only else "")
+
+
+def _indexes(
+    figure: Figure, options: argparse.Namespace, present: Collection[str], usual: Sequence[str]
+) -> list[str]:
+    """The classes that were asked for, or else the usual ones."""
+    wanted = options.index.split(",") if options.index else list(usual)
+    for index in wanted:
+        if index not in present:
+            known = ", ".join(sorted(present))
+            raise ValueError(f"{figure.name} has no index {index!r}; it has {known}")
+    return wanted
+
+
+def _only_data(figure: Figure, options: argparse.Namespace) -> None:
+    if options.data not in (None, DATA[0]):
+        raise ValueError(f"{figure.name} has nothing to measure on {options.data}; use {DATA[0]}")

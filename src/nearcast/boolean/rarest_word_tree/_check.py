@@ -1,0 +1,151 @@
+"""Is everything where it should be?  For tests; plain Python, slow."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.boolean._clauses import Clauses
+from nearcast.boolean._records import EMPTY, RUN, run_count, run_start
+from nearcast.boolean.rarest_word_tree._layout import (
+    CHILD_COUNT,
+    CHILDREN,
+    CHILDREN_AT,
+    EAST,
+    ENTRIES,
+    FREE_LANES,
+    FREE_NODE,
+    HEIGHT,
+    LANES,
+    LINES,
+    LOST_CHILDREN,
+    MOST_LANES,
+    NODES,
+    NORTH,
+    NUMBER,
+    OWN,
+    SOUTH,
+    TREE,
+    WEST,
+    WORD,
+    Tree,
+    lanes_for,
+)
+from nearcast.boolean.rarest_word_tree._pack import BOX, ENTRY, FLAGS, SLOT, lane_word
+from nearcast.boolean.subscription_store import Chains
+
+
+def check_tree(tree: Tree, clauses: Clauses, chains: Chains, expected: NDArray[np.int32]) -> None:
+    """Assert that the tree holds the entries of this arena, each in the right place, once."""
+    walker = _Walker(tree, clauses, expected)
+    for word in range(len(tree.root)):
+        walker.check_list(int(tree.root[word]), [] if word == 0 else [word - 1])
+    assert walker.seen == set(walker.rows), "entries are missing"
+    assert tree.used[ENTRIES] == len(expected)
+    walker.check_room()
+
+
+class _Walker:
+    """Goes through all lists, and notes what they own."""
+
+    def __init__(self, tree: Tree, clauses: Clauses, expected: NDArray[np.int32]) -> None:
+        self.tree = tree
+        self.clauses = clauses
+        self.rows = {int(row[ENTRY]): row for row in expected}
+        self.at = {int(tree.where[entry]): entry for entry in self.rows}
+        self.shorts = tree.lines.view(np.uint16)
+        self.ints = tree.lines.view(np.int32)
+        self.seen: set[int] = set()
+        self.lanes: list[int] = [*range(LANES)]
+        self.nodes: list[int] = [0]
+        self.children = 0
+
+    def check_list(self, reference: int, path: list[int]) -> None:
+        if reference == EMPTY:
+            return
+        if reference & 3 == RUN:
+            start, count = run_start(reference), run_count(reference)
+            self.lanes += range(start, start + lanes_for(count))
+            for position in range(start, start + lanes_for(count)):
+                assert (self.number(position) >= 0) == (position < start + count)
+                if position < start + count:
+                    self.check_lane(position, path)
+            return
+        row = reference >> 2
+        node = self.tree.nodes[row]
+        self.nodes.append(row)
+        before = len(self.seen)
+        words: list[int] = []
+        if node[TREE]:
+            box = self.check_block(int(node[TREE]), int(node[HEIGHT]), path, words)
+            assert box is not None
+        assert node[OWN] == len(self.seen) - before
+        begin, count = int(node[CHILDREN_AT]), int(node[CHILD_COUNT])
+        self.children += count
+        keys = self.tree.child_word[begin : begin + count].tolist()
+        assert keys == sorted(set(keys))
+        assert not set(keys) & set(words), "an entry beside the child it belongs to"
+        for key, child in zip(keys, self.tree.child[begin : begin + count].tolist(), strict=True):
+            self.check_list(child, [*path, key])
+
+    def check_block(
+        self, block: int, height: int, path: list[int], words: list[int]
+    ) -> NDArray[np.int64]:
+        """Check a block of an R-tree; returns the box around what it holds."""
+        self.lanes += range(block, block + MOST_LANES)
+        around = np.array([32767, 32767, 0, 0])
+        for position in range(block, block + MOST_LANES):
+            box = self.box(position)
+            child = self.number(position)
+            if child < 0:
+                assert box.tolist() == [32767, 32767, 0, 0]
+                continue
+            if height == 0:
+                words.append(self.check_lane(position, path))
+            else:
+                inner = self.check_block(child, height - 1, path, words)
+                assert (box[:2] <= inner[:2]).all()
+                assert (box[2:] >= inner[2:]).all()
+            around[:2] = np.minimum(around[:2], box[:2])
+            around[2:] = np.maximum(around[2:], box[2:])
+        return around
+
+    def check_lane(self, position: int, path: list[int]) -> int:
+        """Check an entry's lane; returns the keyword it has to check, -1 for none."""
+        entry = self.at[position]
+        assert entry not in self.seen, "an entry twice"
+        self.seen.add(entry)
+        row = self.rows[entry]
+        begin = int(self.clauses.start[entry])
+        terms = self.clauses.terms[begin : begin + int(self.clauses.required[entry])].tolist()
+        assert terms[::-1][: len(path)] == path
+        assert self.number(position) == row[SLOT]
+        assert self.box(position).tolist() == row[BOX : BOX + 4].tolist()
+        word = int(lane_word(self.clauses, entry, len(path))) | int(row[FLAGS])
+        assert self.ints[position // LANES, WORD + position % LANES] == word
+        rest = terms[: len(terms) - len(path)]
+        return rest[-1] if rest else -1
+
+    def number(self, position: int) -> int:
+        return int(self.ints[position // LANES, NUMBER + position % LANES])
+
+    def box(self, position: int) -> NDArray[np.int64]:
+        line, lane = position // LANES, position % LANES
+        columns = [WEST + lane, SOUTH + lane, EAST + lane, NORTH + lane]
+        return self.shorts[line, columns].astype(np.int64)
+
+    def check_room(self) -> None:
+        """Every lane and node is owned once or free."""
+        used = self.tree.used
+        for cell, size in enumerate((1, 2, 4, 8, 16), FREE_LANES):
+            start = int(used[cell])
+            while start:
+                self.lanes += range(start, start + size)
+                start = int(self.ints[start // LANES, WORD + start % LANES])
+        row = int(used[FREE_NODE])
+        while row:
+            self.nodes.append(row)
+            row = int(self.tree.nodes[row, 0])
+        assert sorted(self.lanes) == list(range(LANES * used[LINES])), "lanes lost, or owned twice"
+        assert sorted(self.nodes) == list(range(used[NODES])), "nodes lost, or owned twice"
+        assert self.children == used[CHILDREN] - used[LOST_CHILDREN]

@@ -1,0 +1,87 @@
+"""Coordinates as small whole numbers that keep their order.
+
+knots_x, knots_y   float64[P+1]   ascending; between two of them lie STEPS equal steps
+
+Knots are quantiles of the borders of regions: steps are small where borders are many. Whatever the
+knots, `step_of` never decreases, so that a < b in steps means a < b indeed; only equal steps leave
+a question. Two numbers are special: NOWHERE_BELOW and NOWHERE_ABOVE lie outside of all places, for
+regions without an end in that direction.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+PIECES = 1024
+STEPS = 31
+LOWEST, NOWHERE_BELOW, NOWHERE_ABOVE = 1, 0, 32767
+_SAMPLE = 200_000
+
+assert LOWEST + PIECES * STEPS < NOWHERE_ABOVE  # 15 bits
+
+
+class Frame(NamedTuple):
+    """The knots; see the module docstring."""
+
+    knots_x: NDArray[np.float64]
+    knots_y: NDArray[np.float64]
+
+
+def frame_of(bounds: NDArray[np.float32]) -> Frame:
+    """A frame for these borders: west, south, east, north.  O(sample log sample)."""
+    every = max(1, len(bounds) // _SAMPLE)
+    sample = bounds[::every].astype(np.float64)
+    return Frame(_knots(sample[:, [0, 2]]), _knots(sample[:, [1, 3]]))
+
+
+def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    finite = values[np.isfinite(values)]
+    if len(finite) == 0:
+        return np.array([0.0, 1.0])
+    knots = np.unique(np.quantile(finite, np.linspace(0, 1, PIECES + 1), method="nearest"))
+    return knots if len(knots) > 1 else np.array([knots[0], np.nextafter(knots[0], np.inf)])
+
+
+@njit(cache=True, nogil=True)
+def step_of(knots, value):
+    """The step that holds a coordinate.  O(log knots), branch-free."""
+    if value < knots[0]:
+        return LOWEST
+    pieces = len(knots) - 1
+    if value >= knots[pieces]:
+        return LOWEST + pieces * STEPS
+    low, length = 0, pieces
+    while length > 1:
+        half = length >> 1
+        low += half * (knots[low + half] <= value)
+        length -= half
+    return _step_in(knots, low, value)
+
+
+@njit(cache=True, nogil=True)
+def step_near(knots, value, near):
+    """The same for a value that most likely lies in the piece of the step `near`.  O(1) then."""
+    low = (near - LOWEST) // STEPS
+    if low < len(knots) - 1 and knots[low] <= value < knots[low + 1]:
+        return _step_in(knots, low, value)
+    return step_of(knots, value)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _step_in(knots, low, value):
+    share = (value - knots[low]) / (knots[low + 1] - knots[low])
+    return LOWEST + low * STEPS + min(STEPS - 1, int(STEPS * share))
+
+
+@njit(cache=True, nogil=True)
+def steps_of(frame, bounds, world, out):
+    """Fill out[:, :4] with the steps of bounds; those at the end of the world are NOWHERE."""
+    for i in range(len(bounds)):
+        west, south = np.float64(bounds[i, 0]), np.float64(bounds[i, 1])
+        east, north = np.float64(bounds[i, 2]), np.float64(bounds[i, 3])
+        out[i, 0] = NOWHERE_BELOW if west <= world[0] else step_of(frame.knots_x, west)
+        out[i, 1] = NOWHERE_BELOW if south <= world[1] else step_of(frame.knots_y, south)
+        out[i, 2] = NOWHERE_ABOVE if east >= world[2] else step_of(frame.knots_x, east)
+        out[i, 3] = NOWHERE_ABOVE if north >= world[3] else step_of(frame.knots_y, north)

@@ -1,0 +1,225 @@
+"""The arrays of a RarestWordTree, and the functions that give out and take back their room.
+
+lines       uint64[L, 8]   cache lines, each with four lanes, see below
+root        int64[V+1]     references by keyword rank + 1; root[0] is for entries without a keyword
+nodes       int64[N, 8]    long lists, see the columns below
+child_word  int32[C]       a node's children: their keywords, ascending
+child       int64[C]       and their references
+where       int32[E]       the lane of each entry, counted through all lines
+used        int64[16]      how much of each array is in use, what is free, how many entries
+
+A line holds four boxes and what they belong to. Columns 0-3 are west, south, east and north of the
+four, 16 bits each (15 used, see `_frame`); seen as int32, columns 8-11 are four numbers and 12-15
+four words. In a leaf a number is a subscription's slot, and a word is the next keyword to check,
+or the next two (PAIR), with the flags of `_records`; in an inner block a number is the lane where a
+block begins. A free lane has a box that nothing meets and the number -1.
+
+A reference is an int64 whose two low bits say what it points to:
+    0 nothing · 1 a run of up to 16 lanes: first lane << 28 | count << 2 · 2 a node (row << 2)
+A run owns 1, 2, 4, 8 or 16 lanes and has its free ones at the end; one of 1 or 2 shares its line
+with others. A node owns an R-tree of blocks of 4 lines, whose leaves may have free lanes anywhere,
+and children: references by the next keyword. Free pieces are chained by the word of their first
+lane.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from nearcast.boolean._records import NO_WORD
+
+NODE = 2  # kind of reference, beside EMPTY and RUN of `_records`
+LANES = 4  # of a line
+BLOCK = 4  # lines of a block
+MOST_LANES = LANES * BLOCK
+
+# Columns of `lines`: as uint16 (a column of four each), as int32 (four columns each).
+WEST, SOUTH, EAST, NORTH = 0, 4, 8, 12
+NUMBER, WORD = 8, 12
+
+# Two words in the place of one, where they are small enough: first * SECOND_OF_PAIR + second.
+PAIR = -(1 << 31)
+FIRST_OF_PAIR, SECOND_OF_PAIR = (1 << 15) - 1, 1 << 12
+
+# Columns of `nodes`.
+TREE, HEIGHT, OWN, OWN_BUILT, CHILDREN_AT, CHILD_COUNT = range(6)
+
+# Cells of `used`: lengths, children that belong to no node, entries, a free node (0 for none), and
+# the first free piece of 1, 2, 4, 8 and 16 lanes (0 for none).
+LINES, NODES, CHILDREN, LOST_CHILDREN, ENTRIES, FREE_NODE, FREE_LANES = range(7)
+
+
+class Tree(NamedTuple):
+    """The arrays; see the module docstring."""
+
+    lines: NDArray[np.uint64]
+    root: NDArray[np.int64]
+    nodes: NDArray[np.int64]
+    child_word: NDArray[np.int32]
+    child: NDArray[np.int64]
+    where: NDArray[np.int32]
+    used: NDArray[np.int64]
+
+
+def empty_tree() -> Tree:
+    """A tree without entries.  Line 0 and node 0 are never given out: 0 means none."""
+    used = np.zeros(16, np.int64)
+    used[LINES] = used[NODES] = 1
+    return Tree(
+        aligned_lines(16),
+        np.zeros(1, np.int64),
+        np.zeros((4, 8), np.int64),
+        np.empty(16, np.int32),
+        np.empty(16, np.int64),
+        np.empty(16, np.int32),
+        used,
+    )
+
+
+@njit(cache=True, nogil=True)
+def aligned_lines(count):
+    """Lines that begin where the processor's do: a line that straddles two costs two misses."""
+    room = np.empty(8 * count + 8, np.uint64)
+    skip = (-(room.ctypes.data // 8)) % 8
+    return room[skip : skip + 8 * count].reshape(count, 8)
+
+
+@njit(cache=True, nogil=True)
+def with_room(tree, lines, nodes, children):
+    """The tree with room for so many more of each; grows by a quarter.  O(1) amortised."""
+    used = tree.used
+    new_lines, new_nodes = tree.lines, tree.nodes
+    new_word, new_child = tree.child_word, tree.child
+    need = used[LINES] + lines
+    if need > len(new_lines):
+        new_lines = aligned_lines(max(need, len(new_lines) + len(new_lines) // 4))
+        new_lines[: used[LINES]] = tree.lines[: used[LINES]]
+    need = used[NODES] + nodes
+    if need > len(new_nodes):
+        new_nodes = np.empty((max(need, len(new_nodes) + len(new_nodes) // 4 + 4), 8), np.int64)
+        new_nodes[: used[NODES]] = tree.nodes[: used[NODES]]
+    need = used[CHILDREN] + children
+    if need > len(new_child):
+        room = max(need, len(new_child) + len(new_child) // 4)
+        new_word, new_child = np.empty(room, np.int32), np.empty(room, np.int64)
+        new_word[: used[CHILDREN]] = tree.child_word[: used[CHILDREN]]
+        new_child[: used[CHILDREN]] = tree.child[: used[CHILDREN]]
+    return Tree(new_lines, tree.root, new_nodes, new_word, new_child, tree.where, used)
+
+
+@njit(cache=True, nogil=True)
+def lanes_for(count):
+    """How many lanes a run of so many entries owns: 1, 2, 4, 8 or 16."""
+    lanes = 1
+    while lanes < count:
+        lanes *= 2
+    return lanes
+
+
+@njit(cache=True, nogil=True)
+def claim_lanes(tree, size):
+    """`size` free lanes (1, 2, 4, 8 or 16) side by side: (tree, the first).  O(1) amortised.
+
+    Fewer than a line are a part of a larger piece, whose other half becomes free.
+    """
+    piece = size
+    while piece < LANES and not tree.used[free_cell(piece)]:
+        piece *= 2
+    start = tree.used[free_cell(piece)]
+    if start:
+        ints = tree.lines.view(np.int32)
+        tree.used[free_cell(piece)] = ints[start // LANES, WORD + start % LANES]
+    else:
+        lines = piece // LANES
+        tree = with_room(tree, lines, 0, 0)
+        start = LANES * tree.used[LINES]
+        tree.used[LINES] += lines
+    clear_lanes(tree.lines, start, piece)
+    while piece > size:
+        piece //= 2
+        release_lanes(tree, start + piece, piece)
+    return tree, start
+
+
+@njit(cache=True, nogil=True)
+def free_cell(size):
+    """The cell of `used` with the first free piece of so many lanes."""
+    cell = FREE_LANES
+    while size > 1:
+        size //= 2
+        cell += 1
+    return cell
+
+
+@njit(cache=True, nogil=True)
+def release_lanes(tree, start, size):
+    """Give lanes back."""
+    clear_lanes(tree.lines, start, size)
+    ints = tree.lines.view(np.int32)
+    ints[start // LANES, WORD + start % LANES] = tree.used[free_cell(size)]
+    tree.used[free_cell(size)] = start
+
+
+@njit(cache=True, nogil=True)
+def clear_lanes(lines, start, size):
+    """Make some lanes free ones."""
+    shorts, ints = lines.view(np.uint16), lines.view(np.int32)
+    for position in range(start, start + size):
+        line, lane = position // LANES, position % LANES
+        shorts[line, WEST + lane] = shorts[line, SOUTH + lane] = 32767
+        shorts[line, EAST + lane] = shorts[line, NORTH + lane] = 0
+        ints[line, NUMBER + lane] = -1
+        ints[line, WORD + lane] = NO_WORD
+
+
+@njit(cache=True, nogil=True)
+def claim_node(tree):
+    """A row of `nodes`, cleared: (tree, row).  O(1) amortised."""
+    row = tree.used[FREE_NODE]
+    if row:
+        tree.used[FREE_NODE] = tree.nodes[row, 0]
+    else:
+        tree = with_room(tree, 0, 1, 0)
+        row = tree.used[NODES]
+        tree.used[NODES] += 1
+    tree.nodes[row] = 0
+    return tree, row
+
+
+@njit(cache=True, nogil=True)
+def release_node(tree, row):
+    """Give a node back, and its children's places."""
+    tree.used[LOST_CHILDREN] += tree.nodes[row, CHILD_COUNT]
+    tree.nodes[row, 0] = tree.used[FREE_NODE]
+    tree.used[FREE_NODE] = row
+
+
+@njit(cache=True, nogil=True, inline="always")
+def get_reference(tree, holder):
+    """What hangs at root[holder], or at child[~holder] for a negative one."""
+    return tree.root[holder] if holder >= 0 else tree.child[~holder]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def set_reference(tree, holder, reference):
+    if holder >= 0:
+        tree.root[holder] = reference
+    else:
+        tree.child[~holder] = reference
+
+
+@njit(cache=True, nogil=True)
+def find_child(tree, row, word):
+    """Where the child of a keyword is, or -1.  O(log children)."""
+    low = tree.nodes[row, CHILDREN_AT]
+    high = low + tree.nodes[row, CHILD_COUNT]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if tree.child_word[middle] < word:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and tree.child_word[low] == word else -1

@@ -1,0 +1,333 @@
+"""Entries that come and go.
+
+A change goes along the entry's keywords, the rarest first, to the list it belongs to. A run that
+overflows becomes a node; a node whose own entries doubled, or fell to half, since it was built, and
+one that lost half of its children, is built again with all that hangs below it.
+"""
+
+import numpy as np
+from numba import njit
+
+from nearcast.boolean._records import (
+    EMPTY,
+    FORBIDS,
+    RUN,
+    SHAPED,
+    SHARED,
+    run_count,
+    run_reference,
+    run_start,
+)
+from nearcast.boolean.rarest_word_tree._build import build, write_run
+from nearcast.boolean.rarest_word_tree._layout import (
+    CHILD_COUNT,
+    CHILDREN,
+    CHILDREN_AT,
+    EAST,
+    FREE_NODE,
+    HEIGHT,
+    LANES,
+    LOST_CHILDREN,
+    MOST_LANES,
+    NODE,
+    NODES,
+    NORTH,
+    NUMBER,
+    OWN,
+    OWN_BUILT,
+    SOUTH,
+    TREE,
+    WEST,
+    WORD,
+    Tree,
+    clear_lanes,
+    find_child,
+    get_reference,
+    lanes_for,
+    release_lanes,
+    release_node,
+    set_reference,
+)
+from nearcast.boolean.rarest_word_tree._pack import (
+    BOX,
+    ENTRY,
+    FLAGS,
+    SLOT,
+    lane_word,
+    next_word,
+    write_lane,
+)
+from nearcast.boolean.rarest_word_tree._r_tree import insert_lane
+from nearcast.prefetch import prefetch_row
+
+SLACK = 64  # a small list is not built again for a few changes
+
+
+@njit(cache=True, nogil=True)
+def entry_in(tree, chains, slot, position):
+    """Which of a subscription's entries is in this lane?"""
+    entry = chains.first[slot]
+    while tree.where[entry] != position:
+        entry = chains.following[entry]
+    return entry
+
+
+@njit(cache=True, nogil=True)
+def _take_lanes(tree, chains, start, size, arena, total):
+    """Move what is in some lanes to the arena; returns how much the arena holds then."""
+    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
+    for position in range(start, start + size):
+        line, lane = position // LANES, position % LANES
+        slot = ints[line, NUMBER + lane]
+        if slot < 0:
+            continue
+        row = arena[total]
+        row[ENTRY] = entry_in(tree, chains, slot, position)
+        row[SLOT] = slot
+        row[FLAGS] = ints[line, WORD + lane] & (SHAPED | SHARED | FORBIDS)
+        row[BOX] = shorts[line, WEST + lane]
+        row[BOX + 1] = shorts[line, SOUTH + lane]
+        row[BOX + 2] = shorts[line, EAST + lane]
+        row[BOX + 3] = shorts[line, NORTH + lane]
+        total += 1
+    release_lanes(tree, start, size)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def gather(tree, chains, reference, spare):
+    """All entries below a reference in an arena with `spare` free rows at the end.  O(n).
+
+    What held them is given back.
+    """
+    arena = np.empty((64 + spare, 8), np.int32)
+    total = 0
+    waiting = np.empty(64, np.int64)  # references; blocks of R-trees as negative numbers
+    waiting[0] = reference
+    depth = 1
+    while depth:
+        depth -= 1
+        now = waiting[depth]
+        if total + MOST_LANES + spare > len(arena):
+            more = np.empty((2 * len(arena), 8), np.int32)
+            more[:total] = arena[:total]
+            arena = more
+        if now < 0:
+            block, height = -now >> 8, -now & 255
+            if height == 0:
+                total = _take_lanes(tree, chains, block, MOST_LANES, arena, total)
+                continue
+            waiting = _with_room(waiting, depth + MOST_LANES)
+            ints = tree.lines.view(np.int32)
+            for position in range(block, block + MOST_LANES):
+                child = np.int64(ints[position // LANES, NUMBER + position % LANES])
+                if child >= 0:
+                    waiting[depth] = -(child << 8 | (height - 1))
+                    depth += 1
+            release_lanes(tree, block, MOST_LANES)
+        elif now & 3 == RUN:
+            size = lanes_for(run_count(now))
+            total = _take_lanes(tree, chains, run_start(now), size, arena, total)
+        elif now & 3 == NODE:
+            row = now >> 2
+            first, count = tree.nodes[row, CHILDREN_AT], tree.nodes[row, CHILD_COUNT]
+            waiting = _with_room(waiting, depth + count + 1)
+            if tree.nodes[row, TREE]:
+                waiting[depth] = -(tree.nodes[row, TREE] << 8 | tree.nodes[row, HEIGHT])
+                depth += 1
+            waiting[depth : depth + count] = tree.child[first : first + count]
+            depth += count
+            release_node(tree, row)
+    return arena[: total + spare]
+
+
+@njit(cache=True, nogil=True)
+def _with_room(array, needed):
+    if needed <= len(array):
+        return array
+    more = np.empty(2 * needed, array.dtype)
+    more[: len(array)] = array
+    return more
+
+
+@njit(cache=True, nogil=True)
+def _rebuild(tree, clauses, chance, chains, holder, depth):
+    """Build everything that hangs at a holder again."""
+    arena = gather(tree, chains, get_reference(tree, holder), 0)
+    set_reference(tree, holder, EMPTY)
+    return build(tree, clauses, chance, arena, 0, len(arena), depth, holder)
+
+
+@njit(cache=True, nogil=True)
+def insert_all(tree, clauses, chance, chains, arena):
+    """Add entries.  O(log n) each, amortised."""
+    for i in range(len(arena)):
+        prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
+    for i in range(len(arena)):
+        reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+        if reference & 3 == RUN:
+            prefetch_row(tree.lines, run_start(reference) // LANES)
+        elif reference & 3 == NODE:
+            prefetch_row(tree.nodes, reference >> 2)
+    for i in range(len(arena)):
+        tree = _insert(tree, clauses, chance, chains, arena[i])
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _insert(tree, clauses, chance, chains, row):
+    entry = row[ENTRY]
+    depth, holder = _first_holder(clauses, entry)
+    while True:
+        reference = get_reference(tree, holder)
+        if reference & 3 != NODE:
+            return _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder)
+        node = reference >> 2
+        at = _child_for(tree, clauses, node, entry, depth)
+        if at < 0:
+            break
+        holder = ~at
+        depth += 1
+    tree = insert_lane(tree, chains, node, row, lane_word(clauses, entry, depth))
+    tree.nodes[node, OWN] += 1
+    if tree.nodes[node, OWN] > 2 * tree.nodes[node, OWN_BUILT] + SLACK:
+        tree = _rebuild(tree, clauses, chance, chains, holder, depth)
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _first_holder(clauses, entry):
+    """(depth, holder) of an entry's way: the list of its rarest keyword."""
+    if clauses.required[entry] == 0:
+        return 0, np.int64(0)
+    last = clauses.start[entry] + clauses.required[entry] - 1
+    return 1, np.int64(clauses.terms[last]) + 1
+
+
+@njit(cache=True, nogil=True)
+def _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder):
+    count = run_count(reference) if reference != EMPTY else 0
+    word = lane_word(clauses, row[ENTRY], depth)
+    if count and lanes_for(count + 1) == lanes_for(count):
+        start = run_start(reference)
+        write_lane(tree, row, start + count, word)
+        set_reference(tree, holder, run_reference(start, count + 1))
+        return tree
+    arena = gather(tree, chains, reference, 1)
+    arena[count] = row
+    if count < MOST_LANES:
+        tree, reference = write_run(tree, clauses, arena, 0, count + 1, depth)
+        set_reference(tree, holder, reference)
+        return tree
+    set_reference(tree, holder, EMPTY)
+    return build(tree, clauses, chance, arena, 0, count + 1, depth, holder)
+
+
+@njit(cache=True, nogil=True)
+def remove_all(tree, clauses, chance, chains, entries):
+    """Take entries out.  O(log n) each, amortised."""
+    for i in range(len(entries)):
+        tree = _remove(tree, clauses, chance, chains, entries[i])
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _remove(tree, clauses, chance, chains, entry):
+    depth, holder = _first_holder(clauses, entry)
+    while get_reference(tree, holder) & 3 == NODE:
+        at = _child_for(tree, clauses, get_reference(tree, holder) >> 2, entry, depth)
+        if at < 0:
+            break
+        holder = ~at
+        depth += 1
+    reference = get_reference(tree, holder)
+    position = tree.where[entry]
+    if reference & 3 == NODE:
+        clear_lanes(tree.lines, position, 1)
+        row = reference >> 2
+        tree.nodes[row, OWN] -= 1
+        own, built = tree.nodes[row, OWN], tree.nodes[row, OWN_BUILT]
+        if 2 * own + SLACK < built or (own == 0 and tree.nodes[row, CHILD_COUNT] == 0):
+            tree = _rebuild(tree, clauses, chance, chains, holder, depth)
+    else:
+        _drop_from_run(tree, chains, reference, position, holder)
+    if holder < 0 and get_reference(tree, holder) == EMPTY:
+        tree = _forget_children(tree, clauses, chance, chains, entry)
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _child_for(tree, clauses, node, entry, depth):
+    """Where the child for an entry's next keyword is, or -1."""
+    word = next_word(clauses, entry, depth)
+    return -1 if word < 0 else find_child(tree, node, word)
+
+
+@njit(cache=True, nogil=True)
+def _forget_children(tree, clauses, chance, chains, entry):
+    """Build again the first node on an entry's way more than half of whose children are gone.
+
+    O(children), when a child has just become empty.
+    """
+    depth, holder = _first_holder(clauses, entry)
+    while get_reference(tree, holder) & 3 == NODE:
+        node = get_reference(tree, holder) >> 2
+        first, count = tree.nodes[node, CHILDREN_AT], tree.nodes[node, CHILD_COUNT]
+        if 2 * (tree.child[first : first + count] == EMPTY).sum() > count:
+            return _rebuild(tree, clauses, chance, chains, holder, depth)
+        at = _child_for(tree, clauses, node, entry, depth)
+        if at < 0:
+            break
+        holder = ~at
+        depth += 1
+    return tree
+
+
+@njit(cache=True, nogil=True)
+def _drop_from_run(tree, chains, reference, position, holder):
+    """Free a lane of a run; the last one takes its place."""
+    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
+    start, count = run_start(reference), run_count(reference)
+    last = start + count - 1
+    if last != position:
+        line, lane = position // LANES, position % LANES
+        last_line, last_lane = last // LANES, last % LANES
+        moved = entry_in(tree, chains, ints[last_line, NUMBER + last_lane], last)
+        for column in (WEST, SOUTH, EAST, NORTH):
+            shorts[line, column + lane] = shorts[last_line, column + last_lane]
+        for column in (NUMBER, WORD):
+            ints[line, column + lane] = ints[last_line, column + last_lane]
+        tree.where[moved] = position
+    clear_lanes(tree.lines, last, 1)
+    if count == 1:
+        release_lanes(tree, start, 1)
+        set_reference(tree, holder, EMPTY)
+        return
+    half = lanes_for(count - 1)
+    if half < lanes_for(count):
+        release_lanes(tree, start + half, half)
+    set_reference(tree, holder, run_reference(start, count - 1))
+
+
+@njit(cache=True, nogil=True)
+def with_packed_children(tree):
+    """The tree without the places of children that belong to no node.  O(children)."""
+    kept = tree.used[CHILDREN] - tree.used[LOST_CHILDREN]
+    child_word, child = np.empty(max(16, kept), np.int32), np.empty(max(16, kept), np.int64)
+    is_free = np.zeros(tree.used[NODES], np.bool_)
+    is_free[0] = True
+    row = tree.used[FREE_NODE]
+    while row:
+        is_free[row] = True
+        row = tree.nodes[row, 0]
+    at = 0
+    for row in range(tree.used[NODES]):
+        if is_free[row]:
+            continue
+        first, count = tree.nodes[row, CHILDREN_AT], tree.nodes[row, CHILD_COUNT]
+        child_word[at : at + count] = tree.child_word[first : first + count]
+        child[at : at + count] = tree.child[first : first + count]
+        tree.nodes[row, CHILDREN_AT] = at
+        at += count
+    tree.used[CHILDREN], tree.used[LOST_CHILDREN] = at, 0
+    return Tree(tree.lines, tree.root, tree.nodes, child_word, child, tree.where, tree.used)
