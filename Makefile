@@ -48,8 +48,13 @@ $(VENV)/.kernels: tools/compile_kernels.py $(shell find src -name '*.py') $(VENV
 demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
-test: setup
-	$(BIN)/python -m pytest -q --numprocesses 2 --dist loadgroup
+$(VENV)/.all-kernels: $(VENV)/.kernels
+	@$(BIN)/python tools/compile_kernels.py --all
+	@touch $@
+
+# More processes than cores, because many tests wait: for Spark, a browser, a killed service.
+test: setup $(VENV)/.all-kernels
+	$(BIN)/python -m pytest -q --numprocesses 3 --dist loadgroup
 
 check: setup
 	$(BIN)/ruff format --check .

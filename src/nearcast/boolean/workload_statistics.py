@@ -19,8 +19,8 @@ from nearcast.boolean.index import check_space
 
 MOST_SUBSCRIPTIONS = 50_000  # of the sample
 MOST_MESSAGES = 5_000
-MOST_WORDS = 200_000  # of all messages of the sample
-MOST_PAIRS = 300_000  # of a message and an entry, each looked at
+MOST_WORDS = 200_000  # of all messages of the sample, and of all its subscriptions
+MOST_PAIRS = 300_000  # of a message and an entry or one of its words, each looked at
 LONG_LIST = 16  # entries: a list with more is a structure of its own in most indexes
 
 Numbers = NDArray[np.int64]
@@ -84,12 +84,12 @@ def measure_workload(
     lists = _Lists(entries.rarest, len(few.lexicon))
     heads = _Lists(entries.commonest, len(few.lexicon))
     length = lists.length[having.word]
-    listed_by_message = np.bincount(having.message, length, len(few)) + lists.wordless
-    pairs = lists.pairs(having, listed_by_message)
+    most_pairs = int(MOST_PAIRS / (1 + _mean(entries.word_counts)))
+    pairs = lists.pairs(having, len(few), most_pairs, draw)
     is_near = _meet(entries.bounds[pairs.entry], places[pairs.message])
     is_satisfied = _all_there(entries, having, pairs)
 
-    listed = entries.scale * float(listed_by_message.mean())
+    listed = entries.scale * (lists.wordless + float(length.sum()) / len(few))
     return WorkloadStatistics(
         subscriptions=len(subscriptions),
         entries=entries.scale * len(entries.bounds),
@@ -109,17 +109,22 @@ def measure_workload(
 
 
 def _some_messages(messages: MessageBatch, draw: np.random.Generator) -> MessageBatch:
-    """A random sample in random order, so that its beginning is one too."""
-    words = len(messages.words) / max(1, len(messages))
-    count = min(MOST_MESSAGES, len(messages), int(MOST_WORDS / max(1.0, words)) + 1)
+    """A random sample."""
+    count = min(MOST_MESSAGES, _affordable(len(messages), len(messages.words)))
     return messages.take(draw.choice(len(messages), count, replace=False) if count else [])
+
+
+def _affordable(rows: int, words: int) -> int:
+    """How many of the rows have the most words that a sample may have."""
+    return rows if words <= MOST_WORDS else max(1, rows * MOST_WORDS // words)
 
 
 class _Entries:
     """The entries of some subscriptions, with words numbered as the messages number them."""
 
     def __init__(self, batch: SubscriptionBatch, lexicon: pa.LargeStringArray) -> None:
-        count = min(MOST_SUBSCRIPTIONS, len(batch))
+        size = len(batch.required) + len(batch.required_start)
+        count = min(MOST_SUBSCRIPTIONS, _affordable(len(batch), size))
         rows = np.linspace(0, max(0, len(batch) - 1), count).astype(np.int64)
         self.scale = len(batch) / max(1, count)
         cover_row, cover = batch.regions.take(rows).covers()
@@ -177,16 +182,19 @@ class _Lists:
         self.length = np.diff(self._start)
         self.wordless = int(ends[0])
 
-    def pairs(self, having: _Having, listed: NDArray[np.float64]) -> _Pairs:
-        """Messages with all their listed entries: the first ones, until that is many pairs."""
-        messages = max(1, int(np.searchsorted(np.cumsum(listed), MOST_PAIRS)))
-        few = slice(0, np.searchsorted(having.message, messages))
-        at, lengths = _runs(self._start, having.word[few])
-        wordless = self._order[: self.wordless]
-        by_word, every = np.repeat(having.message[few], lengths), np.arange(messages)
+    def pairs(self, having: _Having, messages: int, most: int, draw: np.random.Generator) -> _Pairs:
+        """Messages with their listed entries: all of these pairs, or random ones of them."""
+        begin = np.concatenate([[0], np.cumsum(self.length[having.word])])
+        total = int(begin[-1]) + messages * self.wordless
+        chosen = np.arange(total) if total <= most else draw.integers(total, size=most)
+        by_word = chosen[chosen < begin[-1]]
+        row = np.searchsorted(begin, by_word, side="right") - 1
+        listed = self._start[having.word[row]] + by_word - begin[row]
+        others = chosen[chosen >= begin[-1]] - begin[-1]
+        message, wordless = np.divmod(others, max(1, self.wordless))
         return _Pairs(
-            np.concatenate([by_word, np.repeat(every, len(wordless))]),
-            np.concatenate([self._order[at], np.tile(wordless, messages)]),
+            np.concatenate([having.message[row], message]),
+            self._order[np.concatenate([listed, wordless])],
         )
 
 

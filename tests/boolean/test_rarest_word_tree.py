@@ -1,0 +1,263 @@
+"""The default index: lanes, pairs of words, lists that become trees and back, memory, extremes."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nearcast.batches import MessageBatch, SubscriptionBatch
+from nearcast.boolean import RarestWordTree, ScanIndex
+from nearcast.boolean._clauses import Clauses
+from nearcast.boolean._records import MORE, NO_WORD
+from nearcast.boolean._words import empty_set, fill_set
+from nearcast.boolean.rarest_word_tree._frame import LOWEST, frame_of, step_near, step_of
+from nearcast.boolean.rarest_word_tree._layout import (
+    LANES,
+    LINES,
+    NODES,
+    PAIR,
+    SECOND_OF_PAIR,
+    claim_lanes,
+    empty_tree,
+    release_lanes,
+)
+from nearcast.boolean.rarest_word_tree._match import (
+    TOPS,
+    in_each,
+    is_met,
+    lanes_met,
+    words_are_there,
+)
+from nearcast.boolean.rarest_word_tree._pack import lane_word, write_box
+from nearcast.model import ANY, Box, Circle, Message, Point, Space, Subscription
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_steps_keep_the_order_of_coordinates():
+    random = np.random.default_rng(1)
+    bounds = random.normal(0, 10, (5_000, 4)).astype(np.float32)
+    knots = frame_of(bounds).knots_x
+    values = np.sort(np.concatenate([random.normal(0, 30, 2_000), knots, [-1e300, 1e300]]))
+    steps = [step_of(knots, value) for value in values]
+    assert steps == sorted(steps)
+    assert steps[0] == LOWEST
+    assert all(step_near(knots, v, s + 40) == s for v, s in zip(values, steps, strict=True))
+
+
+@pytest.mark.parametrize("borders", [[], [[0, 0, 0, 0]], [[-np.inf, -np.inf, np.inf, np.inf]]])
+def test_a_frame_of_hardly_anything(borders):
+    frame = frame_of(np.array(borders, np.float32).reshape(-1, 4))
+    assert step_of(frame.knots_x, -5.0) <= step_of(frame.knots_x, 5.0)
+
+
+def test_a_line_compares_four_boxes_at_once_as_each_by_itself():
+    random = np.random.default_rng(2)
+    tree, start = claim_lanes(empty_tree(), LANES)
+    for _ in range(500):
+        boxes = random.integers(0, 40, (LANES, 4))
+        for lane in range(LANES):
+            write_box(tree.lines, start + lane, boxes[lane], lane)
+        west, south, east, north = random.integers(1, 40, 4)
+        met = lanes_met(
+            tree.lines, start // LANES, in_each(east) | TOPS, in_each(north) | TOPS,
+            in_each(west), in_each(south),
+        )  # fmt: skip
+        for lane, (w, s, e, n) in enumerate(boxes):
+            assert is_met(met, lane) == (w <= east and s <= north and e >= west and n >= south)
+
+
+def test_small_pieces_share_a_line_and_come_back():
+    tree = empty_tree()
+    starts = []
+    for size in (1, 2, 1, 16, 1, 2):
+        tree, start = claim_lanes(tree, size)
+        starts.append((start, size))
+    lanes = [lane for start, size in starts for lane in range(start, start + size)]
+    assert len(set(lanes)) == len(lanes)
+    assert tree.used[LINES] == 1 + 1 + 4 + 1  # the first is never given out
+    for start, size in starts:
+        release_lanes(tree, start, size)
+    before = int(tree.used[LINES])
+    for size in (2, 1, 16, 1):
+        tree, _ = claim_lanes(tree, size)
+    assert tree.used[LINES] == before
+
+
+@pytest.mark.parametrize(
+    ("terms", "word"),
+    [
+        ([7], 7),
+        ([5, 7], PAIR | 7 * SECOND_OF_PAIR | 5),
+        ([1, 5, 7], PAIR | 7 * SECOND_OF_PAIR | 5 | MORE),
+        ([5, 70_000], 70_000 | MORE),
+        ([5_000, 6_000], 6_000 | MORE),
+        ([], NO_WORD),
+    ],
+)
+def test_a_lane_names_one_word_or_two(terms, word):
+    clauses = Clauses(
+        np.zeros(1, np.int32), np.zeros(1, np.int64), np.array([len(terms)], np.uint16),
+        np.zeros(1, np.uint16), np.array([*terms, 0], np.int32),
+    )  # fmt: skip
+    assert lane_word(clauses, 0, 0) == word
+    have = np.array(terms, np.int32)
+    word_set = empty_set(np.array([0, 4]))
+    shift = fill_set(word_set, have, 0, len(have))
+    assert words_are_there(word_set, shift, np.int32(word))
+    if terms:
+        shift = fill_set(word_set, have, 0, len(have) - 1)
+        assert not words_are_there(word_set, shift, np.int32(word))
+
+
+# ---------------------------------------------------------------- the whole
+
+
+def boxes_of(count, *, seed, words, first_id=0):
+    """One to three of some words, and a box somewhere near the middle."""
+    random = np.random.default_rng(seed)
+    keywords = [
+        [words[j] for j in random.choice(len(words), random.integers(1, 4), replace=False)]
+        for _ in range(count)
+    ]
+    corner = random.normal(0, 8, (count, 2))
+    boxes = np.hstack([corner, corner + random.uniform(0.1, 4, (count, 2))])
+    return SubscriptionBatch.from_arrow(
+        pa.table(
+            {
+                "id": np.arange(first_id, first_id + count),
+                "keywords": keywords,
+                **{name: boxes[:, i] for i, name in enumerate(["west", "south", "east", "north"])},
+            }
+        )
+    )
+
+
+def some_messages(count, *, seed, words, size=0.0):
+    random = np.random.default_rng(seed)
+    found = []
+    for i in range(count):
+        x, y = random.normal(0, 8, 2)
+        at = Box(x, y, x + size, y + size) if size else Point(x, y)
+        chosen = random.choice(len(words), min(len(words), 6), replace=False)
+        found.append(Message(i, keywords=[words[j] for j in chosen], at=at))
+    return MessageBatch.from_messages(found)
+
+
+def assert_same_answers(index, oracle, messages):
+    found, right = index.match_batch(messages), oracle.match_batch(messages)
+    for row in range(len(messages)):
+        assert sorted(found.for_message(row)) == sorted(right.for_message(row))
+
+
+@pytest.mark.parametrize("words", [["tea"], ["tea", "cake"], [f"w{i}" for i in range(40)]])
+@pytest.mark.parametrize("size", [0.0, 3.0])
+def test_lists_grow_into_trees_and_back(words, size):
+    index, oracle = RarestWordTree(), ScanIndex()
+    batch = boxes_of(1_500, seed=3, words=words * (3 if len(words) < 3 else 1))
+    messages = some_messages(60, seed=4, words=words, size=size)
+    for rows in np.array_split(np.arange(len(batch)), 15):
+        for row in rows.tolist():
+            index.insert(batch.subscription(row))
+        oracle.insert_batch(batch.take(rows))
+        index.check()
+    assert index.stats().nodes > 0
+    assert_same_answers(index, oracle, messages)
+    order = np.random.default_rng(5).permutation(len(batch)).tolist()
+    for step, id_ in enumerate(order):
+        index.remove(id_)
+        oracle.remove(id_)
+        if step % 250 == 0:
+            index.check()
+            assert_same_answers(index, oracle, messages)
+    index.check()
+    assert len(index) == 0
+
+
+def test_memory_stays_when_as_many_come_as_go():
+    words = [f"w{i}" for i in range(300)]
+    index = RarestWordTree()
+    index.insert_batch(boxes_of(3_000, seed=6, words=words))
+    sizes = []
+    for turn in range(1, 13):
+        fresh = boxes_of(1_000, seed=turn, words=words, first_id=1_000 * (turn + 2))
+        for row in range(len(fresh)):
+            index.remove(1_000 * (turn - 1) + row)
+            index.insert(fresh.subscription(row))
+        sizes.append(index.stats().bytes)
+    index.check()
+    assert max(sizes) < 1.3 * min(sizes)
+
+
+def test_many_equal_subscriptions_cost_no_more_each_to_take_out():
+    count = 3_000
+    index = RarestWordTree()
+    everywhere = [Subscription(i, "tea AND cake") for i in range(count)]
+    index.insert_batch(SubscriptionBatch.from_subscriptions(everywhere))
+    message = Message(1, text="tea, cake", at=Point(3, 3))
+    assert len(index.match(message)) == count
+    for i in range(0, count, 2):
+        index.remove(i)
+    index.check()
+    assert sorted(index.match(message)) == list(range(1, count, 2))
+
+
+def test_a_subscription_of_a_thousand_words_among_short_ones():
+    words = [f"w{i}" for i in range(1_000)]
+    index = RarestWordTree()
+    index.insert(Subscription("long", words, Box(0, 0, 1, 1)))
+    for i in range(50):
+        index.insert(Subscription(i, words[i : i + 2], Box(0, 0, 1, 1)))
+    index.check()
+    assert "long" in index.match(Message(1, keywords=words, at=Point(1, 1)))
+    assert "long" not in index.match(Message(2, keywords=words[1:], at=Point(1, 1)))
+
+
+def test_a_message_of_ten_thousand_words():
+    words = [f"w{i}" for i in range(10_000)]
+    index, oracle = RarestWordTree(), ScanIndex()
+    batch = boxes_of(800, seed=8, words=words[:200])
+    index.insert_batch(batch)
+    oracle.insert_batch(batch)
+    message = Message(1, keywords=words, at=Point(0.5, 0.5))
+    assert sorted(index.match(message)) == sorted(oracle.match(message))
+
+
+def test_shapes_and_anything_among_boxes():
+    index, oracle = RarestWordTree(), ScanIndex()
+    for i in range(60):
+        region = Circle(Point(0, 0), 50_000.0 * i) if i % 2 else Box(170, -i, -170, i)
+        subscription = Subscription(i, ANY if i % 3 == 0 else "tea", region)
+        index.insert(subscription)
+        oracle.insert(subscription)
+    index.check()
+    for at in (Point(0, 0), Point(180, 0), Point(-180, 30), Box(175, -1, -175, 1)):
+        message = Message(1, text="tea", at=at)
+        assert sorted(index.match(message)) == sorted(oracle.match(message))
+
+
+def test_borders_in_the_plane_far_from_zero():
+    index = RarestWordTree(space=Space.PLANE)
+    near, far = 1e9, 1e9 + 1.0  # float32 cannot tell them apart
+    index.insert(Subscription("box", "tea", Box(near, 0, far, 1, space=Space.PLANE)))
+    for x, inside in ((near, True), (far, True), (near - 0.5, False), (far + 0.5, False)):
+        message = Message(1, text="tea", at=Point(x, 1, space=Space.PLANE))
+        assert index.match(message) == (["box"] if inside else [])
+
+
+def test_a_saved_index_goes_on(tmp_path):
+    words = [f"w{i}" for i in range(30)]
+    index, oracle = RarestWordTree(), ScanIndex()
+    batch = boxes_of(900, seed=9, words=words)
+    index.insert_batch(batch)
+    oracle.insert_batch(batch)
+    index.save(tmp_path / "index.near")
+    again = RarestWordTree.load(tmp_path / "index.near")
+    assert again.stats().nodes == index.stats().nodes == int(index._tree.used[NODES]) - 1
+    more = boxes_of(100, seed=10, words=words, first_id=5_000)
+    for row in range(len(more)):
+        again.insert(more.subscription(row))
+        oracle.insert(more.subscription(row))
+        again.remove(row)
+        oracle.remove(row)
+    again.check()
+    assert_same_answers(again, oracle, some_messages(40, seed=11, words=words))
