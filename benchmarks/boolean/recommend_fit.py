@@ -29,6 +29,7 @@ _ROUNDS = 100  # of coordinate descent
 _STEPS = 6  # of weighing
 _RIDGE = 1e-3  # of two terms that say the same, each gets a part
 _FOLDS = 5
+_LEAST = 0.5  # a message that meets nothing takes this share of the least time measured, or more
 
 Floats = NDArray[np.float64]
 Times = dict[Settings, dict[str, float]]
@@ -104,23 +105,25 @@ def _solve(columns: Floats, wanted: Floats) -> Floats:
     of the wanted time and the one found in the step before.
     """
     found = wanted
+    least = np.zeros(columns.shape[1])
+    least[0] = _LEAST * wanted.min()  # the first term is the message itself
     for _ in range(_STEPS):
-        constants = _least_squares(columns, wanted, 1 / np.sqrt(wanted * found))
+        constants = _least_squares(columns, wanted, 1 / np.sqrt(wanted * found), least)
         found = np.maximum(columns @ constants, 0.1 * wanted)
     return constants
 
 
-def _least_squares(columns: Floats, wanted: Floats, weights: Floats) -> Floats:
-    """By coordinate descent, which keeps constants from becoming negative."""
+def _least_squares(columns: Floats, wanted: Floats, weights: Floats, least: Floats) -> Floats:
+    """By coordinate descent, which keeps each constant from falling below its least value."""
     weighted = columns * weights[:, None]
     size = np.sqrt((weighted**2).sum(axis=0)) + 1e-300
     unit = weighted / size
     products, target = unit.T @ unit, unit.T @ (wanted * weights)
-    constants = np.zeros(unit.shape[1])
+    constants = least * size
     for _ in range(_ROUNDS):
         for i in range(len(constants)):
             rest = target[i] - products[i] @ constants + products[i, i] * constants[i]
-            constants[i] = max(0.0, rest / (products[i, i] + _RIDGE))
+            constants[i] = max(least[i] * size[i], rest / (products[i, i] + _RIDGE))
     solved: Floats = constants / size
     return solved
 

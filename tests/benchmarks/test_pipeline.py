@@ -32,11 +32,11 @@ def records(spark, tmp_path, monkeypatch):
 
 def test_the_records_are_those_of_the_contract_and_can_be_drawn(records, tmp_path):
     assert [(record.index, record.group) for record in records] == [
-        ("APTree", "batch"),
-        ("APTree", "batch"),
+        ("RarestWordTree", "batch"),
+        ("RarestWordTree", "batch"),
         ("sql-join", "growth"),
-        ("APTree", "growth"),
-        ("APTree", "stream"),
+        ("RarestWordTree", "growth"),
+        ("RarestWordTree", "stream"),
     ]
     assert all(record.name == "pipeline" and record.messages_per_second > 0 for record in records)
     streamed = records[-1]
