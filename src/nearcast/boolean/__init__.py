@@ -18,6 +18,7 @@ from nearcast.boolean.lfilter import LFilter
 from nearcast.boolean.mbr_trie import CostBasedProbe, MBRTrie, ProbeTokenSet, ProbeTrie
 from nearcast.boolean.pt_quadtree import CopyToLeaves, PTQuadtree, SmallestCell
 from nearcast.boolean.rarest_word_tree import RarestWordTree
+from nearcast.boolean.recommend import Recommendation, recommend
 from nearcast.boolean.rq_tree import RQTree
 from nearcast.boolean.rt_tree import AllTokens, OneToken, RtTree, SeveralTokens
 from nearcast.boolean.scan import ScanIndex
@@ -46,6 +47,7 @@ __all__ = [
     "Quarters",
     "RQTree",
     "RarestWordTree",
+    "Recommendation",
     "RtTree",
     "ScanIndex",
     "SeveralTokens",
@@ -53,4 +55,5 @@ __all__ = [
     "SmallestCell",
     "SpatialFirst",
     "TrieQuadtree",
+    "recommend",
 ]
