@@ -48,12 +48,8 @@ $(VENV)/.kernels: tools/compile_kernels.py $(shell find src -name '*.py') $(VENV
 demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
-$(VENV)/.all-kernels: $(VENV)/.kernels
-	@$(BIN)/python tools/compile_kernels.py --all
-	@touch $@
-
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
-test: setup $(VENV)/.all-kernels
+test: setup
 	$(BIN)/python -m pytest -q --numprocesses 3 --dist loadgroup
 
 check: setup

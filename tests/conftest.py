@@ -1,4 +1,4 @@
-"""For the whole suite: one Hypothesis profile, one Spark session, two processes."""
+"""For the whole suite: one Hypothesis profile, one Spark session, several processes."""
 
 import re
 
@@ -16,16 +16,42 @@ settings.load_profile("same")
 STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
 # A cluster, or a browser, for all tests of a file.
 SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
+# Indexes that share kernels: compiled for minutes, in one process, while others wait for Spark.
+SHARE_KERNELS = (
+    re.compile(r"ap_tree|trie_quadtree|\[APTree|\[TrieQuadtree"),
+    re.compile(r"r_tree|rt_tree|ir_tree|\[RtTree|\[IRTree"),
+    re.compile(r"lfilter|mbr_trie|pt_quadtree|\[LFilter|\[MBRTrie|\[PTQuadtree"),
+    re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree"),
+)
+# These use every index: when all are compiled.
+LAST = re.compile("tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|plot)")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the plugin that reads the marks
 def pytest_collection_modifyitems(items):
-    """Two processes run the tests; all that use Spark go to one, which has the only session."""
+    """A few processes run the tests; what shares something goes to one. Long groups come first."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()) or STARTS_SPARK.match(item.nodeid):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-        elif SHARE_A_FIXTURE.match(item.nodeid):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=_turn)
+
+
+def _group(item):
+    if "spark" in getattr(item, "fixturenames", ()) or STARTS_SPARK.match(item.nodeid):
+        return "spark"
+    if SHARE_A_FIXTURE.match(item.nodeid):
+        return item.nodeid.partition("::")[0]
+    if "boolean" in item.nodeid and not LAST.match(item.nodeid):
+        for number, family in enumerate(SHARE_KERNELS):
+            if family.search(item.nodeid):
+                return f"kernels {number}"
+    return None
+
+
+def _turn(item):
+    if LAST.match(item.nodeid):
+        return 2
+    return 0 if item.get_closest_marker("xdist_group") else 1
 
 
 @pytest.fixture(scope="session")

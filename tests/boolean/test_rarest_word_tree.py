@@ -96,7 +96,7 @@ def test_small_pieces_share_a_line_and_come_back():
 )
 def test_a_lane_names_one_word_or_two(terms, word):
     clauses = Clauses(
-        np.zeros(1, np.int32), np.zeros(1, np.int64), np.array([len(terms)], np.uint16),
+        np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([len(terms)], np.uint16),
         np.zeros(1, np.uint16), np.array([*terms, 0], np.int32),
     )  # fmt: skip
     assert lane_word(clauses, 0, 0) == word

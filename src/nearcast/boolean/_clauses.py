@@ -1,7 +1,7 @@
 """Clauses as arrays, shared by every flat index of the room.
 
 slot       int32[E]     the subscription an entry belongs to, -1 when the entry is free
-start      int64[E]     where its words begin in `terms`
+start      int32[E]     where its words begin in `terms`
 required   uint16[E]    how many required words, ascending by rank
 forbidden  uint16[E]    how many forbidden words follow them
 terms      int32[T]     keyword ranks
@@ -20,7 +20,7 @@ class Clauses(NamedTuple):
     """The arrays; see the module docstring."""
 
     slot: NDArray[np.int32]
-    start: NDArray[np.int64]
+    start: NDArray[np.int32]
     required: NDArray[np.uint16]
     forbidden: NDArray[np.uint16]
     terms: NDArray[np.int32]

@@ -94,7 +94,7 @@ class FlatIndex(BooleanIndex):
     def insert(self, subscription: Subscription) -> None:
         """Add one subscription, or replace the live one of the same id.  Amortised as a batch."""
         region = subscription.region
-        if region is not None:
+        if region is not None and region.space is not self.space:
             check_space(f"subscription {subscription.id!r} is", region.space, self.space)
         clauses = subscription.expression.clauses
         longest = words = 0
@@ -102,7 +102,7 @@ class FlatIndex(BooleanIndex):
             required, forbidden = len(clause.required), len(clause.forbidden)
             longest = max(longest, required, forbidden)
             words += required + forbidden
-        self._store.check_sizes(longest, words, len(clauses))
+        self._store.check_sizes(longest, words, words, len(clauses))
         self._wait(subscription.id, subscription)
 
     def insert_batch(self, batch: SubscriptionBatch) -> None:
@@ -113,6 +113,7 @@ class FlatIndex(BooleanIndex):
                 int(np.diff(batch.required_start).max(initial=0)),
                 int(np.diff(batch.forbidden_start).max(initial=0)),
             ),
+            len(batch.required) + len(batch.forbidden),
             len(batch.lexicon),
             len(batch.required_start) - 1,
         )

@@ -31,6 +31,7 @@ from nearcast.text.string_table import StringTable, Words
 MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
 MOST_ENTRIES = 2**26 - 1  # a leaf may have to count them all
 MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
+MOST_TERMS = 2**31 - 1  # of all clauses together: where one begins is an int32
 FARTHEST_BOUND = 1e37
 FEW_WORDS = 1024  # not worth forgetting
 _NONE = -1
@@ -85,7 +86,7 @@ class SubscriptionStore:
         self._first_entry = GrowingArray(np.empty(0, np.int32))  # by slot
         self._next_entry = GrowingArray(np.empty(0, np.int32))  # by entry, of the same slot
         self._slot = GrowingArray(np.empty(0, np.int32))
-        self._start = GrowingArray(np.empty(0, np.int64))
+        self._start = GrowingArray(np.empty(0, np.int32))
         self._required = GrowingArray(np.empty(0, np.uint16))
         self._forbidden = GrowingArray(np.empty(0, np.uint16))
         self._terms = GrowingArray(np.empty(0, np.int32))
@@ -124,7 +125,7 @@ class SubscriptionStore:
 
     # ------------------------------------------------------------------ coming and going
 
-    def check_sizes(self, longest: int, new_words: int, new_clauses: int) -> None:
+    def check_sizes(self, longest: int, terms: int, new_words: int, new_clauses: int) -> None:
         """Refuse what the arrays cannot count, before anything is changed."""
         entries = len(self._slot.used) + 2 * new_clauses  # a cover has two rectangles at most
         if entries > MOST_ENTRIES:
@@ -135,6 +136,11 @@ class SubscriptionStore:
         if longest > MOST_CLAUSE_WORDS:
             raise ValueError(
                 f"a clause of {longest} words is too long; the most is {MOST_CLAUSE_WORDS}"
+            )
+        if len(self._terms.used) + 2 * terms > MOST_TERMS:
+            raise ValueError(
+                f"{new_clauses} more clauses with {terms} words are too many; an index holds at "
+                f"most {MOST_TERMS} words: divide the subscriptions among several"
             )
         if self.words + new_words > MOST_KEYWORDS:
             raise ValueError(

@@ -66,8 +66,8 @@ def match(
 
     Parameters
     ----------
-    index: makes an empty index for each shard; `RarestWordTree` by default. Its space is that of the
-        data: `functools.partial(RarestWordTree, space=Space.PLANE)`
+    index: makes an empty index for each shard; `RarestWordTree` by default. Its space is that of
+        the data: `functools.partial(RarestWordTree, space=Space.PLANE)`
     partitioning: "auto", "hash", "location", "keyword", or a `Partitioning`; `.plan` of the result
         tells what was chosen and why
 

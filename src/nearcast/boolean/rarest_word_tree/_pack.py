@@ -30,7 +30,7 @@ from nearcast.boolean.rarest_word_tree._layout import (
 # Columns of the arena; 4-7 are west, south, east, north.
 ENTRY, SLOT, FLAGS, KEY, BOX = 0, 1, 2, 3, 4
 
-LEAF_FILL = 14  # lanes of a new leaf: room for a few more before it is split
+LEAF_FILL = 15  # lanes of a new leaf: room for a few more before it is split
 
 
 @njit(cache=True, nogil=True)
