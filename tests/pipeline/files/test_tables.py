@@ -298,7 +298,9 @@ def test_a_packed_file_and_one_with_a_byte_order_mark(file):
     assert read(file("b.jsonl", b"\xef\xbb\xbf" + data), "message") == expected
 
 
-@pytest.mark.parametrize("broken", [b"no gzip", gzip.compress(b'{"id": 1}\n' * 1000)[:-20]])
+@pytest.mark.parametrize(
+    "broken", [b"no gzip", gzip.compress(b'{"id": 1}\n' * 1000)[:-20]], ids=["other", "cut off"]
+)
 def test_a_broken_packed_file_cannot_be_read(broken, file):
     with pytest.raises(UnreadableFile, match=r"a\.jsonl\.gz cannot be read: "):
         read(file("a.jsonl.gz", broken), "message")
