@@ -30,15 +30,12 @@ def points(scale: Scale) -> Iterator[Point]:
 
 def run_recommend(points: Sequence[Point], keep: Keep, *, pass_seconds: float) -> list[Record]:
     """The measured indexes, and for each workload a record of the one that was recommended."""
-    recommend = vars(room).get("recommend")
-    if recommend is None:
-        raise ValueError(f"{NAME} needs nearcast.boolean.recommend, which does not exist yet")
     records = run_points(NAME, points, keep, pass_seconds=pass_seconds)
     workload: Workload | None = None
     for (settings, group, x), indexes in _measured(points, records).items():
         same = workload and workload.settings.of_subscriptions == settings.of_subscriptions
         workload = make(settings, workload if same else None)
-        records.append(_recommended(recommend, workload, indexes, group, x))
+        records.append(_recommended(room.recommend, workload, indexes, group, x))
         keep(records)
     return records
 

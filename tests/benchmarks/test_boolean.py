@@ -128,9 +128,3 @@ def test_recommendations_are_compared_with_what_was_measured(tmp_path, monkeypat
         assert row["details"]["loss"] == pytest.approx(loss)
     [page] = plot_folder(tmp_path)
     assert "of 6 workloads" in page.read_text()
-
-
-def test_without_recommend_there_is_nothing_to_compare(tmp_path, monkeypatch, capsys):
-    monkeypatch.delattr(room, "recommend", raising=False)
-    assert run(recommend.NAME, tmp_path)[0] == 2
-    assert "needs nearcast.boolean.recommend" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 import nearcast.boolean as room
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean.index_costs import COSTS, TERMS, predict
-from nearcast.boolean.recommend import DEFAULT, recommend
+from nearcast.boolean.recommendation import DEFAULT, recommend
 from nearcast.boolean.workload_statistics import WorkloadStatistics, measure_workload
 from nearcast.datasets import Tweets, subscriptions_from
 from nearcast.model import ANY, Box, Message, Point, Space, Subscription
