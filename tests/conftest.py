@@ -1,4 +1,4 @@
-"""For the whole suite: one Hypothesis profile, few Spark sessions, several processes."""
+"""For the whole suite: one Hypothesis profile, one Spark session, several processes."""
 
 import re
 
@@ -14,10 +14,6 @@ settings.load_profile("same")
 
 # These start Spark in the process of the test, though not by the fixture.
 STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
-# Spark waits more than it works: two sessions, in two processes, share the tests.
-SECOND_SESSION = re.compile(
-    "README.md|tests/test_examples.py|tests/benchmarks/|tests/pipeline/files/"
-)
 # A cluster, or a browser, for all tests of a file.
 SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
 # Indexes that share kernels: compiled for minutes, in one process, while others wait for Spark.
@@ -42,7 +38,7 @@ def pytest_collection_modifyitems(items):
 
 def _group(item):
     if "spark" in getattr(item, "fixturenames", ()) or STARTS_SPARK.match(item.nodeid):
-        return "spark, files" if SECOND_SESSION.match(item.nodeid) else "spark"
+        return "spark"
     if SHARE_A_FIXTURE.match(item.nodeid):
         return item.nodeid.partition("::")[0]
     if "boolean" in item.nodeid and not LAST.match(item.nodeid):
