@@ -106,7 +106,7 @@ def _divide(clauses, chance, arena, begin, end, depth):
     for i in range(count):
         ordered[i] = arena[begin + order[i]]
     groups = np.empty((count // LEAST_CHILD, 3), np.int64)
-    found, own, grouped, low = 0, begin, 0, 0
+    found, own, low = 0, begin, 0
     looked_at, met = _met_by_place(arena, begin, end)
     while low < count:
         high = low
@@ -118,7 +118,6 @@ def _divide(clauses, chance, arena, begin, end, depth):
         if word >= 0 and size >= LEAST_CHILD and likely * (size + CHILD_COST) < by_place:
             groups[found, 0], groups[found, 1], groups[found, 2] = ordered[low, KEY], low, high
             found += 1
-            grouped += high - low
         else:
             arena[own : own + high - low] = ordered[low:high]
             own += high - low

@@ -175,13 +175,17 @@ def _interrupt_later() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # which no signal reaches
         return
-    handler = signal.getsignal(signal.SIGINT)
+    noticed: list[int] = []
+    # What is blocked here may still reach a thread of some library, and is only noted then.
+    handler = signal.signal(signal.SIGINT, lambda number, _: noticed.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if noticed:
+        signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
