@@ -1,9 +1,14 @@
 """For the whole suite: one Hypothesis profile, one Spark session, several processes."""
 
+import os
 import re
 
 import pytest
 from hypothesis import settings
+
+# Every Java here lives for a minute at most: its second compiler and its parallel collector would
+# take as much of the processors as all that is tested.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # No deadline, because a kernel compiles at its first call. The same examples in every run, so that
 # a failure is a change of the code; `pytest --hypothesis-profile=explore` looks for new ones.

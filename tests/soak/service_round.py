@@ -104,6 +104,7 @@ class _Round:
             for task in tasks:
                 task.cancel()
             self._hook.stop()
+            await self._client.aclose()
             with suppress(Exception):
                 await asyncio.to_thread(self._service.stop)
         self._judge()
