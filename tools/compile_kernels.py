@@ -1,22 +1,33 @@
-"""Compiles the kernels of the default index once, before many processes would each do it."""
+"""Compiles kernels once, before many processes would each do it.
 
+python tools/compile_kernels.py RarestWordTree
+"""
+
+import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
 
+from nearcast import boolean
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import RarestWordTree
 from nearcast.datasets import City
 from nearcast.model import Box, Message, Point, Polygon, Subscription
 
 
 def main() -> None:
-    """Use the index in every way; numba keeps what it compiles beside the source."""
-    print("compiling kernels, once, for about half a minute ...", flush=True)
+    """Compile for the classes of `nearcast.boolean` that the command line names."""
+    names = sys.argv[1:]
+    print(f"compiling kernels of {' and '.join(names)}, once, for about a minute ...", flush=True)
+    for name in names:
+        use(getattr(boolean, name))
+
+
+def use(index_class: type[boolean.BooleanIndex]) -> None:
+    """Use an index in every way; numba keeps what it compiles beside the source."""
     city = City()
     subscriptions = city.subscriptions(200)
     messages = [message for tick in islice(city.ticks(), 5) for message in tick]
-    index = RarestWordTree()
+    index = index_class()
     # So few that they are made one by one: many would have everything built again.
     index.insert_batch(SubscriptionBatch.from_subscriptions(subscriptions[:180]))
     for subscription in subscriptions[180:]:
@@ -32,7 +43,7 @@ def main() -> None:
     index.match(Message("point", text="tea", at=Point(14.2, 40.8)))
     with tempfile.TemporaryDirectory() as folder:
         index.save(Path(folder) / "index.near")
-        RarestWordTree.load(Path(folder) / "index.near").match(messages[1])
+        index_class.load(Path(folder) / "index.near").match(messages[1])
 
 
 if __name__ == "__main__":

@@ -93,26 +93,27 @@ class ExpressionColumn:
     @classmethod
     def of_expressions(cls, expressions: Iterable[Expression]) -> ExpressionColumn:
         """The column that holds these expressions, in their order."""
-        codes: dict[str, int] = {}
         clause_start, required_start, forbidden_start = [0], [0], [0]
-        required: list[int] = []
-        forbidden: list[int] = []
+        required: list[str] = []
+        forbidden: list[str] = []
         for expression in expressions:
             for clause in expression.clauses:
                 # Sorted, because the order in a set depends on the hash seed.
-                required += [codes.setdefault(w, len(codes)) for w in sorted(clause.required)]
-                if clause.forbidden:
-                    forbidden += [codes.setdefault(w, len(codes)) for w in sorted(clause.forbidden)]
+                required += sorted(clause.required)
                 required_start.append(len(required))
+                if clause.forbidden:
+                    forbidden += sorted(clause.forbidden)
                 forbidden_start.append(len(forbidden))
             clause_start.append(len(required_start) - 1)
+        words = pa.array(required + forbidden, pa.large_string()).dictionary_encode()
+        codes = words.indices.to_numpy()
         return cls(
-            lexicon=large(list(codes)),
+            lexicon=words.dictionary,
             clause_start=np.array(clause_start, np.int64),
             required_start=np.array(required_start, np.int64),
-            required=np.array(required, np.int32),
+            required=codes[: len(required)],
             forbidden_start=np.array(forbidden_start, np.int64),
-            forbidden=np.array(forbidden, np.int32),
+            forbidden=codes[len(required) :],
         )
 
     def expression(self, row: int) -> Expression:

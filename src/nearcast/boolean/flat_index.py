@@ -22,7 +22,7 @@ from nearcast.boolean.index import (
     check_threads,
     possible_id,
 )
-from nearcast.boolean.subscription_store import Entries, SubscriptionStore
+from nearcast.boolean.subscription_store import FEW_CLAUSE_WORDS, Entries, SubscriptionStore
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
 
@@ -97,12 +97,15 @@ class FlatIndex(BooleanIndex):
         if region is not None and region.space is not self.space:
             check_space(f"subscription {subscription.id!r} is", region.space, self.space)
         clauses = subscription.expression.clauses
-        longest = words = 0
-        for clause in clauses:
-            required, forbidden = len(clause.required), len(clause.forbidden)
-            longest = max(longest, required, forbidden)
-            words += required + forbidden
-        self._store.check_sizes(longest, words, words, len(clauses))
+        first = clauses[0]
+        if (
+            not self._store.is_roomy
+            or len(clauses) > 1
+            or len(first.required) + len(first.forbidden) > FEW_CLAUSE_WORDS
+        ):
+            sizes = [(len(each.required), len(each.forbidden)) for each in clauses]
+            words = sum(map(sum, sizes))
+            self._store.check_sizes(max(map(max, sizes)), words, words, len(clauses))
         self._wait(subscription.id, subscription)
 
     def insert_batch(self, batch: SubscriptionBatch) -> None:

@@ -32,6 +32,8 @@ MOST_CLAUSE_WORDS = 2**16 - 1  # counts are uint16
 MOST_ENTRIES = 2**26 - 1  # a leaf may have to count them all
 MOST_KEYWORDS = 2**27 - 1  # distinct ones: records have no more bits
 MOST_TERMS = 2**31 - 1  # of all clauses together: where one begins is an int32
+FEW_CLAUSE_WORDS = 64  # an ordinary subscription: one clause with no more
+PLENTY = 2**20  # ordinary subscriptions at the least for which a roomy store has room
 FARTHEST_BOUND = 1e37
 FEW_WORDS = 1024  # not worth forgetting
 _NONE = -1
@@ -93,6 +95,7 @@ class SubscriptionStore:
         self._vacant = GrowingArray(np.empty(0, np.int32))
         self._unused_terms = 0
         self._words_when_counted = 0
+        self._update_room()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -148,6 +151,14 @@ class SubscriptionStore:
                 f"and has {self.words}"
             )
 
+    def _update_room(self) -> None:
+        """Are all counts so far from their limits that one more ordinary one needs no look?"""
+        self.is_roomy = (
+            len(self._slot.used) + 2 * PLENTY <= MOST_ENTRIES
+            and len(self._terms.used) + 2 * PLENTY * FEW_CLAUSE_WORDS <= MOST_TERMS
+            and self.words + PLENTY * FEW_CLAUSE_WORDS <= MOST_KEYWORDS
+        )
+
     def add(self, batch: SubscriptionBatch) -> Entries:
         """Store a batch of new ids; returns its entries.  O(size of the batch)."""
         rank = self._ranks(batch.lexicon)
@@ -182,6 +193,7 @@ class SubscriptionStore:
         self._required.used[entries] = required
         self._forbidden.used[entries] = forbidden
         self._link(slots, row_of_entry, entries)
+        self._update_room()
         return self._entries(entries, bounds[cover_of_entry])
 
     def entries_of(self, slots: NDArray[Any]) -> Entries:
@@ -328,6 +340,7 @@ class SubscriptionStore:
         store._terms = GrowingArray(arrays["terms"])
         store._vacant = GrowingArray(arrays["vacant"])
         store._unused_terms = int(arrays["unused_terms"][0])
+        store._update_room()
         return store
 
     # ------------------------------------------------------------------ private

@@ -88,7 +88,7 @@ class RegionColumn:
         ValueError: row 0: the region is of Space.EARTH, the column of Space.PLANE; use one space...
         """
         kinds: list[int] = []
-        shapes: list[tuple[float, float, float, float]] = []
+        shapes: list[float] = []  # four numbers a row
         ring_start, polygon_start = [0], [0]
         vertices: list[tuple[float, float]] = []
         for row, region in enumerate(regions):
@@ -98,18 +98,18 @@ class RegionColumn:
                     "use one space for all"
                 )
             match region:
+                case Box():  # first, because most are
+                    kinds.append(BOX)
+                    shapes += (region.west, region.south, region.east, region.north)
                 case None:
                     kinds.append(EVERYWHERE)
-                    shapes.append((0.0, 0.0, 0.0, 0.0))
-                case Box():
-                    kinds.append(BOX)
-                    shapes.append((region.west, region.south, region.east, region.north))
+                    shapes += (0.0, 0.0, 0.0, 0.0)
                 case Circle():
                     kinds.append(CIRCLE)
-                    shapes.append((region.centre.lon, region.centre.lat, region.radius, 0.0))
+                    shapes += (region.centre.lon, region.centre.lat, region.radius, 0.0)
                 case Polygon():
                     kinds.append(POLYGON)
-                    shapes.append((len(polygon_start) - 1, 0.0, 0.0, 0.0))
+                    shapes += (len(polygon_start) - 1, 0.0, 0.0, 0.0)
                     for ring in region.rings:
                         vertices.extend(ring)
                         ring_start.append(len(vertices))
