@@ -52,19 +52,13 @@ $(VENV)/.rival-kernels: $(VENV)/.no-stale-kernels
 	@$(BIN)/python tools/compile_kernels.py APTree RtTree
 	@touch $@
 
-# The classes that Spark loads, in the form that Java maps: the tests start Java thirty times. It is written when that
-# Java ends, which is when the pipe does. Without it tests are slower, and nothing else.
-$(VENV)/spark-classes.jsa: $(VENV)/.java $(VENV)/.kernels
-	@JDK_JAVA_OPTIONS="-XX:ArchiveClassesAtExit=$@ -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xlog:disable" \
-		$(BIN)/python examples/spark_stream.py 2>&1 | cat >/dev/null
-
 # The service and a simulated city: prints the address of the page, ends on Ctrl-C or after SECONDS=N.
 demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
 test: $(VENV)/.nearcast $(VENV)/.java
-	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/spark-classes.jsa $(VENV)/.rival-kernels
+	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels
 	$(BIN)/python -m pytest -q --numprocesses 3 --dist loadgroup
 
 check: setup

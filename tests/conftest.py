@@ -2,19 +2,13 @@
 
 import os
 import re
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 # Every Java here lives for a minute at most: its second compiler and its parallel collector would
-# take as much of the processors as all that is tested; so would loading Spark's classes each time.
-CLASSES = Path(sys.prefix) / "spark-classes.jsa"
-JAVA_OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
-if CLASSES.exists():
-    JAVA_OPTIONS.append(f"-XX:SharedArchiveFile={CLASSES}")
-os.environ["JDK_JAVA_OPTIONS"] = " ".join(JAVA_OPTIONS)
+# take as much of the processors as all that is tested.
+os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # No deadline, because a kernel compiles at its first call. The same examples in every run, so that
 # a failure is a change of the code; `pytest --hypothesis-profile=explore` looks for new ones.

@@ -1,0 +1,567 @@
+"""`WordLists`: top-k lists of millions, kept by scanning short lists of bounds."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nearcast import storage
+from nearcast.batches import MessageBatch
+from nearcast.boolean.id_table import IdTable
+from nearcast.boolean.index import possible_id
+from nearcast.growing_array import GrowingArray
+from nearcast.model import Id, Message, Point, Space, TopKSubscription
+from nearcast.text.string_table import StringTable
+from nearcast.topk.index import TopKIndex, TopKStats, middle
+from nearcast.topk.list_change import ListChange, Ranked, list_change
+from nearcast.topk.windows import CountWindow, TimeWindow, Window, window_of, window_row
+from nearcast.topk.word_lists._buffers import (
+    STEP,
+    Buffers,
+    empty_buffers,
+    most_entries,
+    release_row,
+)
+from nearcast.topk.word_lists._check import check_arrays
+from nearcast.topk.word_lists._postings import Postings, empty_postings
+from nearcast.topk.word_lists._process import (
+    AFFECTED,
+    CANDIDATES,
+    SEARCHES,
+    Touched,
+    arrive,
+    depart,
+    empty_touched,
+    expire,
+    next_step,
+    publish_all,
+)
+from nearcast.topk.word_lists._search import fill_row
+from nearcast.topk.word_lists._wanted import (
+    Space2,
+    Wanted,
+    put_postings,
+    take_postings,
+)
+from nearcast.topk.word_lists._window import (
+    CELLS,
+    LIVE,
+    NEXT,
+    OLDEST,
+    Messages,
+    Rings,
+    empty_messages,
+    empty_rings,
+)
+from nearcast.topk.word_statistics import WordStatistics
+
+MOST_MESSAGES = 2**62  # of a window without a limit
+EARTH_GRID = (-180.0, -90.0, 360.0 / CELLS, 180.0 / CELLS)
+
+
+class WordLists(TopKIndex):
+    """Keeps the lists of millions of subscriptions current.
+
+    For each word there is a list of the subscriptions that want it, each with its place, its
+    threshold and bounds for its other words: a message scans the lists of its words, a few
+    kilobytes in a row, and looks closely at the few that it may concern. A subscription keeps two
+    or three times as many messages as it shows, so that it seldom has to search the window anew.
+
+    >>> index = WordLists(CountWindow(2), max_dist=10.0, space=Space.PLANE)
+    >>> here = Point(0, 0, space=Space.PLANE)
+    >>> index.subscribe(TopKSubscription("s", "tea", here, k=1, alpha=0.5))
+    []
+    >>> index.publish(Message(1, text="tea", at=Point(4, 3, space=Space.PLANE)))
+    [ListChange(subscription_id='s', results=((1, 0.75),), entered=(1,), left=())]
+    >>> index.publish(Message(2, text="tea", at=here))[0].left
+    (1,)
+    """
+
+    def __init__(
+        self,
+        window: Window,
+        *,
+        space: Space = Space.EARTH,
+        max_dist: float | None = None,
+        statistics: WordStatistics | None = None,
+        lateness: float = 0.0,
+    ) -> None:
+        super().__init__(
+            window, space=space, max_dist=max_dist, statistics=statistics, lateness=lateness
+        )
+        self._subscription_ids = IdTable()
+        self._message_ids = IdTable()
+        self._seq_of_id = GrowingArray(np.empty(0, np.int64))  # by slot of the id
+        self._id_of_seq: NDArray[np.int32] = np.empty(16, np.int32)  # as `Messages`
+        self._vocabulary = StringTable()
+        self._idf = GrowingArray(np.empty(0, np.float64))
+        self._terms = 0
+        self._times = GrowingArray(np.empty(0, np.uint16))  # by term: how often it is asked for
+        self._unused_terms = 0
+        self._largest = 0.0
+        self._grid: tuple[float, float, float, float] | None = (
+            EARTH_GRID if space is Space.EARTH else None
+        )
+        self._buffers: Buffers = empty_buffers()
+        self._postings: Postings = empty_postings()
+        self._wanted = _empty_wanted()
+        self._messages: Messages = empty_messages()
+        self._rings: Rings = empty_rings()
+        self._touched: Touched = empty_touched()
+
+    # ------------------------------------------------------------------ subscriptions
+
+    def subscribe(self, subscription: TopKSubscription) -> list[ListChange]:
+        self._check_subscription(subscription)
+        before = self.results(subscription.id) if subscription.id in self else ()
+        self.subscribe_many([subscription])
+        change = list_change(subscription.id, before, self.results(subscription.id))
+        return [change] if change else []
+
+    def subscribe_many(self, subscriptions: list[TopKSubscription]) -> None:
+        """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        for subscription in subscriptions:
+            self._check_subscription(subscription)
+        for kind in (int, str):  # a column of ids has one kind
+            rows = [row for row in subscriptions if isinstance(row.id, kind)]
+            if rows:
+                self._subscribe_rows(rows, pa.array([row.id for row in rows]))
+
+    def _subscribe_rows(self, rows: list[TopKSubscription], ids: pa.Array) -> None:
+        live = self._subscription_ids.find(ids)
+        for slot in live[live >= 0].tolist():
+            self._remove(slot)
+        slots = self._subscription_ids.add(ids)
+        weights = [self.scoring.statistics.weights(row.keywords) for row in rows]
+        numbers = self._numbers([word for vector in weights for word in vector])
+        self._room_for_slots(slots, max(row.k for row in rows))
+        self._room_for_terms(len(numbers))
+        wanted, at = self._wanted, 0
+        for slot, row, vector in zip(slots.tolist(), rows, weights, strict=True):
+            wanted.lon[slot], wanted.lat[slot] = row.at.lon, row.at.lat
+            wanted.alpha[slot], wanted.k[slot] = row.alpha, row.k
+            mine = numbers[at : at + len(vector)]
+            order = np.lexsort((mine, -self._idf.used[mine]))
+            wanted.first[slot], wanted.words[slot] = self._terms, len(mine)
+            wanted.word[self._terms : self._terms + len(mine)] = mine[order]
+            wanted.weight[self._terms : self._terms + len(mine)] = np.array([*vector.values()])[
+                order
+            ]
+            counts = Counter(row.keywords)
+            self._times.extend(np.array([counts[word] for word in vector], np.uint16)[order])
+            self._terms += len(mine)
+            at += len(mine)
+            self._largest = max(self._largest, abs(row.at.lon), abs(row.at.lat))
+        for slot in slots.tolist():
+            self._fill(slot)
+
+    def _fill(self, slot: int) -> None:
+        """A row for a new subscription, and its place in the lists."""
+        self._buffers = fill_row(
+            self._buffers, self._wanted, slot, self._messages, self._rings, self._idf.used,
+            self._grid_or_any, self._space2,
+        )  # fmt: skip
+        self._postings = put_postings(
+            self._postings, self._wanted, slot, self._buffers.theta[slot], self._space2
+        )
+
+    def unsubscribe(self, subscription_id: Id) -> None:
+        self._remove(self._slot(subscription_id))
+
+    def _remove(self, slot: int) -> None:
+        take_postings(self._postings, self._wanted, slot)
+        release_row(self._buffers, slot)
+        self._unused_terms += int(self._wanted.words[slot])
+        self._wanted.k[slot] = 0
+        self._subscription_ids.remove(np.array([slot]))
+
+    # ------------------------------------------------------------------ messages
+
+    def publish(self, message: Message) -> list[ListChange]:
+        now = self._checked_time(message)
+        at = middle(message)
+        counts = Counter(message.keywords)
+        numbers = self._numbers(list(counts))
+        times = np.minimum(np.array([*counts.values()], np.int64), 2**16 - 1).astype(np.uint16)
+        order = np.lexsort((numbers, -self._idf.used[numbers]))
+        self._choose_grid(at.lon, at.lat)
+        self.now = now
+        next_step(self._touched)
+        old = self._message_ids.find(pa.array([message.id]))[0]
+        ids_before = {}
+        if old >= 0:
+            seq = int(self._seq_of_id.used[old])
+            ids_before[seq] = message.id
+            self._take(depart(self._state, seq, *self._how))
+            self._message_ids.remove(np.array([old]))
+        gone = self._expire(self._most - 1, now)
+        ids_before |= gone
+        self._take(
+            arrive(self._state, at.lon, at.lat, now, numbers[order], times[order], *self._how)
+        )
+        self._name_messages(pa.array([message.id]))
+        return self._changes(ids_before)
+
+    def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
+        """Many messages in their order, with new ids: how many lists each has changed."""
+        if messages.space is not self.space:
+            self._check_space("the batch", messages.space)
+        times = np.maximum.accumulate(np.append(self.now, messages.time))
+        late = np.flatnonzero(messages.time < times[:-1] - self.lateness)
+        if len(late):
+            self._checked_time(messages.message(int(late[0])))
+        if (self._message_ids.find(messages.ids) >= 0).any():
+            raise ValueError("an id of the batch is in the window; publish its message by itself")
+        if len(messages) == 0:
+            return np.empty(0, np.int32)
+        numbers = self._numbers(messages.lexicon)
+        start, word, counts = _distinct_words(messages, numbers, self._idf.used)
+        at = _middles(messages)
+        self._choose_grid(at[0, 0], at[0, 1])
+        self.now = float(times[-1])
+        oldest = int(self._messages.ends[OLDEST])
+        state, changed = publish_all(
+            self._state, at, times[1:], start, word, counts, self._most, self._seconds, *self._how
+        )
+        self._take(state)
+        self._name_messages(messages.ids)
+        self._forget_ids(oldest)
+        return changed
+
+    def advance(self, now: float) -> list[ListChange]:
+        self.now = self._checked_now(now)
+        next_step(self._touched)
+        return self._changes(self._expire(self._most, self.now))
+
+    def _expire(self, most: int, now: float) -> dict[int, Id]:
+        """What leaves the window, by arrival, with its id."""
+        oldest = int(self._messages.ends[OLDEST])
+        self._take(expire(self._state, most, now - self._seconds, *self._how))
+        return self._forget_ids(oldest)
+
+    def _forget_ids(self, oldest: int) -> dict[int, Id]:
+        seqs = np.arange(oldest, int(self._messages.ends[OLDEST]))
+        slots = self._id_of_seq[seqs & (len(self._id_of_seq) - 1)]
+        mine = self._seq_of_id.used[slots] == seqs  # not those that were replaced
+        ids = self._message_ids.list_of(slots[mine])
+        self._seq_of_id.used[slots[mine]] = -1
+        self._message_ids.remove(slots[mine])
+        return dict(zip(seqs[mine].tolist(), ids, strict=True))
+
+    def _name_messages(self, ids: pa.Array) -> None:
+        """The newest messages have these ids."""
+        slots = self._message_ids.add(ids)
+        end = int(self._messages.ends[NEXT])
+        seqs = np.arange(end - len(slots), end)
+        size = len(self._messages.lon)
+        if size != len(self._id_of_seq):
+            larger = np.empty(size, np.int32)
+            kept = np.arange(int(self._messages.ends[OLDEST]), end - len(slots))
+            kept = kept[-len(self._id_of_seq) :]
+            larger[kept & (size - 1)] = self._id_of_seq[kept & (len(self._id_of_seq) - 1)]
+            self._id_of_seq = larger
+        self._id_of_seq[seqs & (size - 1)] = slots
+        short = self._message_ids.slots - len(self._seq_of_id.used)
+        self._seq_of_id.extend(np.full(max(0, short), -1, np.int64))
+        self._seq_of_id.used[slots] = seqs
+
+    def _changes(self, ids_before: dict[int, Id]) -> list[ListChange]:
+        touched = self._touched
+        changes = []
+        for n in range(int(touched.ends[0])):
+            slot = int(touched.slot[n])
+            begin, end = int(touched.start[n]), int(touched.start[n + 1])
+            before = tuple(
+                (ids_before[seq] if seq in ids_before else self._message_id(seq), score)
+                for seq, score in zip(
+                    touched.seq[begin:end].tolist(), touched.score[begin:end].tolist(), strict=True
+                )
+            )
+            change = list_change(self._subscription_ids.id_of(slot), before, self._ranked(slot))
+            if change:
+                changes.append(change)
+        return changes
+
+    # ------------------------------------------------------------------ looking things up
+
+    def results(self, subscription_id: Id) -> Ranked:
+        return self._ranked(self._slot(subscription_id))
+
+    def _ranked(self, slot: int) -> Ranked:
+        buffers, at = self._buffers, int(self._buffers.start[slot])
+        end = at + min(int(self._wanted.k[slot]), int(buffers.count[slot]))
+        return tuple(
+            (self._message_id(seq), score)
+            for seq, score in zip(
+                buffers.seq[at:end].tolist(), buffers.score[at:end].tolist(), strict=True
+            )
+        )
+
+    def _message_id(self, seq: int) -> Id:
+        return self._message_ids.id_of(int(self._id_of_seq[seq & (len(self._id_of_seq) - 1)]))
+
+    def subscription(self, subscription_id: Id) -> TopKSubscription:
+        """A live subscription, its words in alphabetical order."""
+        slot = self._slot(subscription_id)
+        wanted, first = self._wanted, int(self._wanted.first[slot])
+        terms = slice(first, first + int(wanted.words[slot]))
+        words = [
+            self._vocabulary.word(number)
+            for number, times in zip(
+                wanted.word[terms].tolist(), self._times.used[terms].tolist(), strict=True
+            )
+            for _ in range(times)
+        ]
+        at = Point(float(wanted.lon[slot]), float(wanted.lat[slot]), space=self.space)
+        id = self._subscription_ids.id_of(slot)
+        return TopKSubscription(
+            id, sorted(words), at, int(wanted.k[slot]), float(wanted.alpha[slot])
+        )
+
+    def __len__(self) -> int:
+        return len(self._subscription_ids)
+
+    def __contains__(self, subscription_id: object) -> bool:
+        try:
+            return self._subscription_ids.has(possible_id(subscription_id))
+        except KeyError:
+            return False
+
+    def stats(self) -> TopKStats:
+        counts = self._touched.counts
+        return TopKStats(
+            len(self),
+            int(self._messages.ends[LIVE]),
+            sum(array.nbytes for array in self._arrays().values()),
+            int(self._buffers.count.sum()),
+            int(counts[CANDIDATES]),
+            int(counts[AFFECTED]),
+            int(counts[SEARCHES]),
+        )
+
+    def check(self) -> None:
+        check_arrays(
+            self._buffers, self._postings, self._wanted, self._messages, self._rings,
+            self._idf.used, self._grid_or_any, self._space2, self._subscription_ids.live_slots(),
+        )  # fmt: skip
+        assert int(self._messages.ends[LIVE]) == len(self._message_ids)
+
+    # ------------------------------------------------------------------ saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        meta = {
+            "window": window_row(self.window),
+            "space": self.space.name,
+            "max_dist": self.scoring.max_dist,
+            "lateness": self.lateness,
+            "now": None if self.now == float("-inf") else self.now,
+            "terms": self._terms,
+            "unused_terms": self._unused_terms,
+            "largest": self._largest,
+            "grid": self._grid,
+            "documents": self.scoring.statistics.documents,
+        }
+        words = self.scoring.statistics.frequencies
+        table = StringTable()
+        table.add(list(words))
+        arrays = self._arrays() | {f"statistics/{k}": v for k, v in table.arrays().items()}
+        arrays["frequencies"] = np.array([*words.values()], np.int64)
+        storage.write_arrays(path, "WordLists", meta, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        meta, arrays = storage.read_arrays(path, "WordLists")
+        words = StringTable.from_arrays(storage.part(arrays, "statistics/")).to_arrow().to_pylist()
+        frequencies = dict(zip(words, arrays["frequencies"].tolist(), strict=True))
+        index = cls(
+            window_of(meta["window"]),
+            space=Space[meta["space"]],
+            max_dist=meta["max_dist"],
+            statistics=WordStatistics(meta["documents"], frequencies),
+            lateness=meta["lateness"],
+        )
+        index.now = float("-inf") if meta["now"] is None else meta["now"]
+        index._terms, index._unused_terms = meta["terms"], meta["unused_terms"]
+        index._largest = meta["largest"]
+        index._grid = None if meta["grid"] is None else tuple(meta["grid"])
+        index._subscription_ids = IdTable.from_arrays(storage.part(arrays, "subscription_ids/"))
+        index._message_ids = IdTable.from_arrays(storage.part(arrays, "message_ids/"))
+        index._vocabulary = StringTable.from_arrays(storage.part(arrays, "vocabulary/"))
+        index._seq_of_id = GrowingArray(arrays["seq_of_id"])
+        index._id_of_seq = arrays["id_of_seq"]
+        index._idf = GrowingArray(arrays["idf"])
+        index._times = GrowingArray(arrays["times"])
+        for name, parts in _PARTS.items():
+            taken = storage.part(arrays, f"{name}/")
+            setattr(index, f"_{name}", parts(*(taken[field] for field in parts._fields)))
+        return index
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """The whole state."""
+        arrays: dict[str, NDArray[Any]] = {
+            "seq_of_id": self._seq_of_id.used,
+            "id_of_seq": self._id_of_seq,
+            "idf": self._idf.used,
+            "times": self._times.used,
+        }
+        for name in _PARTS:
+            for field, array in getattr(self, f"_{name}")._asdict().items():
+                arrays[f"{name}/{field}"] = array
+        for name, table in (
+            ("subscription_ids", self._subscription_ids),
+            ("message_ids", self._message_ids),
+            ("vocabulary", self._vocabulary),
+        ):
+            arrays |= {f"{name}/{field}": array for field, array in table.arrays().items()}
+        return arrays
+
+    # ------------------------------------------------------------------ private
+
+    def _slot(self, subscription_id: Id) -> int:
+        return self._subscription_ids.slot_of(possible_id(subscription_id))
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        return (
+            self._buffers, self._postings, self._wanted, self._messages, self._rings, self._touched,
+        )  # fmt: skip
+
+    def _take(self, state: tuple[Any, ...]) -> None:
+        (
+            self._buffers, self._postings, self._wanted, self._messages, self._rings, self._touched,
+        ) = state  # fmt: skip
+
+    @property
+    def _how(self) -> tuple[Any, ...]:
+        return self._idf.used, self._grid_or_any, self._space2, self._largest
+
+    @property
+    def _grid_or_any(self) -> tuple[float, float, float, float]:
+        return self._grid or (0.0, 0.0, 1.0, 1.0)
+
+    @property
+    def _space2(self) -> Space2:
+        on_earth = self.space is Space.EARTH
+        far = self.scoring.max_dist
+        return Space2(on_earth, far, (6371008.8 if on_earth else 1.0) / far)
+
+    @property
+    def _most(self) -> int:
+        return self.window.messages if isinstance(self.window, CountWindow) else MOST_MESSAGES
+
+    @property
+    def _seconds(self) -> float:
+        return self.window.seconds if isinstance(self.window, TimeWindow) else float("inf")
+
+    def _choose_grid(self, x: float, y: float) -> None:
+        """In a plane: around the first message, as far as nearness counts."""
+        if self._grid is None:
+            far = self.scoring.max_dist
+            self._grid = (x - far, y - far, 2.0 * far / CELLS, 2.0 * far / CELLS)
+
+    def _numbers(self, words: Any) -> NDArray[np.int32]:
+        """The numbers of words; new ones get a place in everything that words have."""
+        known = len(self._vocabulary)
+        numbers = self._vocabulary.add(words)
+        fresh = len(self._vocabulary) - known
+        if fresh:
+            new = self._vocabulary.to_arrow(np.arange(known, known + fresh)).to_pylist()
+            self._idf.extend(np.array([self.scoring.statistics.idf(word) for word in new]))
+            size = len(self._vocabulary)
+            postings, rings = self._postings, self._rings
+            self._postings = postings._replace(
+                start=_wider(postings.start, size, -1),
+                count=_wider(postings.count, size, 0),
+                room=_wider(postings.room, size, 0),
+            )
+            self._rings = rings._replace(
+                start=_wider(rings.start, size, -1),
+                head=_wider(rings.head, size, 0),
+                count=_wider(rings.count, size, 0),
+                room=_wider(rings.room, size, 0),
+            )
+        return numbers
+
+    def _room_for_slots(self, slots: NDArray[np.int32], k: int) -> None:
+        size = int(slots.max()) + 1
+        wanted, buffers, touched = self._wanted, self._buffers, self._touched
+        self._wanted = wanted._replace(
+            lon=_wider(wanted.lon, size, 0.0),
+            lat=_wider(wanted.lat, size, 0.0),
+            alpha=_wider(wanted.alpha, size, 0.0),
+            k=_wider(wanted.k, size, 0),
+            first=_wider(wanted.first, size, 0),
+            words=_wider(wanted.words, size, 0),
+        )
+        self._buffers = buffers._replace(
+            start=_wider(buffers.start, size, 0),
+            room=_wider(buffers.room, size, 0),
+            count=_wider(buffers.count, size, 0),
+            theta=_wider(buffers.theta, size, 0.0),
+            free=_wider(buffers.free, most_entries(k) // STEP + 2, -1),
+        )
+        self._touched = touched._replace(stamp=_wider(touched.stamp, size, -1))
+
+    def _room_for_terms(self, count: int) -> None:
+        wanted = self._wanted
+        size = self._terms + count
+        self._wanted = wanted._replace(
+            word=_wider(wanted.word, size, 0),
+            weight=_wider(wanted.weight, size, 0.0),
+            where=_wider(wanted.where, size, 0),
+        )
+
+
+_PARTS: dict[str, Any] = {
+    "buffers": Buffers,
+    "postings": Postings,
+    "wanted": Wanted,
+    "messages": Messages,
+    "rings": Rings,
+    "touched": Touched,
+}
+
+
+def _empty_wanted() -> Wanted:
+    floats, integers = np.empty(0, np.float64), np.empty(0, np.int32)
+    return Wanted(
+        floats, floats, floats, integers, np.empty(0, np.int64), integers, integers, floats, integers
+    )
+
+
+def _wider(array: NDArray[Any], size: int, value: float) -> NDArray[Any]:
+    """The array, or a larger one with so many things at the least."""
+    if size <= len(array):
+        return array
+    larger = np.full(size + size // 4, value, array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def _distinct_words(
+    messages: MessageBatch, numbers: NDArray[np.int32], idf: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
+    """Each message's words once, rare ones first, with how often it says them."""
+    row = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))
+    word = numbers[messages.words]
+    order = np.lexsort((word, -idf[word], row))
+    row, word = row[order], word[order]
+    is_new = np.ones(len(word), bool)
+    is_new[1:] = (row[1:] != row[:-1]) | (word[1:] != word[:-1])
+    begins = np.flatnonzero(is_new)
+    counts = np.diff(np.append(begins, len(word)))
+    start = np.searchsorted(row[begins], np.arange(len(messages) + 1))
+    return start, word[begins], np.minimum(counts, 2**16 - 1).astype(np.uint16)
+
+
+def _middles(messages: MessageBatch) -> NDArray[np.float64]:
+    """lon, lat of the middle of each place."""
+    west, south, east, north = messages.at.T
+    east = np.where(west <= east, east, east + 360.0)
+    lon = (west + east) / 2.0
+    return np.stack([np.where(lon <= 180.0, lon, lon - 360.0), (south + north) / 2.0], axis=1)
