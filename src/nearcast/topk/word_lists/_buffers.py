@@ -65,60 +65,57 @@ def usual_entries(k):
 
 
 @njit(cache=True, nogil=True)
-def claim_row(buffers, slot, room):
-    """Give a subscription an empty row; the buffers, larger perhaps.  O(1) amortised."""
+def with_spare(buffers, spare):
+    """Buffers that have room for so many entries more: the rest of a step need not ask again."""
+    used, needed = buffers.used[ENTRIES], buffers.used[ENTRIES] + spare
+    if needed <= len(buffers.seq):
+        return buffers
+    size = needed + needed // 4
+    score, seq = np.empty(size, np.float64), np.empty(size, np.int32)
+    score[:used] = buffers.score[:used]
+    seq[:used] = buffers.seq[:used]
+    return Buffers(
+        score, seq, buffers.start, buffers.room, buffers.count, buffers.theta, buffers.free,
+        buffers.used,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def claim_row(buffers, room):
+    """An empty row with room for so many; there is spare room.  O(1)."""
     kind = (room + STEP - 1) // STEP
     at = buffers.free[kind]
     if at >= 0:
         following = buffers.seq[at]
         buffers.free[kind] = following if following < 0 else np.int64(following) * STEP
         buffers.used[FREE] -= kind * STEP
-    else:
-        at = buffers.used[ENTRIES]
-        buffers.used[ENTRIES] += kind * STEP
-        needed = buffers.used[ENTRIES]
-        if needed > len(buffers.seq):
-            size = needed + needed // 4
-            score, seq = np.empty(size, np.float64), np.empty(size, np.int32)
-            score[:at] = buffers.score[:at]
-            seq[:at] = buffers.seq[:at]
-            buffers = Buffers(
-                score, seq, buffers.start, buffers.room, buffers.count, buffers.theta,
-                buffers.free, buffers.used,
-            )  # fmt: skip
-    buffers.start[slot] = at
-    buffers.room[slot] = kind * STEP
-    return buffers
+        return at
+    at = buffers.used[ENTRIES]
+    buffers.used[ENTRIES] = at + kind * STEP
+    return at
 
 
 @njit(cache=True, nogil=True)
-def release_row(buffers, slot):
-    """The row of a subscription is free for others."""
-    room = buffers.room[slot]
+def release_row(buffers, at, room):
+    """A row is free for others."""
     if room > 0:
-        at, kind = buffers.start[slot], room // STEP
+        kind = room // STEP
         buffers.seq[at] = buffers.free[kind] // STEP if buffers.free[kind] >= 0 else -1
         buffers.free[kind] = at
         buffers.used[FREE] += room
-    buffers.room[slot] = 0
-    buffers.count[slot] = 0
 
 
 @njit(cache=True, nogil=True)
 def grow_row(buffers, slot, room):
     """The same entries in a row with more room."""
     old, count = buffers.start[slot], buffers.count[slot]
-    old_room = buffers.room[slot]
-    buffers = claim_row(buffers, slot, room)
-    at = buffers.start[slot]
-    buffers.score[at : at + count] = buffers.score[old : old + count]
-    buffers.seq[at : at + count] = buffers.seq[old : old + count]
-    if old_room > 0:
-        kind = old_room // STEP
-        buffers.seq[old] = buffers.free[kind] // STEP if buffers.free[kind] >= 0 else -1
-        buffers.free[kind] = old
-        buffers.used[FREE] += old_room
-    return buffers
+    at = claim_row(buffers, room)
+    for i in range(count):
+        buffers.score[at + i] = buffers.score[old + i]
+        buffers.seq[at + i] = buffers.seq[old + i]
+    release_row(buffers, old, buffers.room[slot])
+    buffers.start[slot] = at
+    buffers.room[slot] = (room + STEP - 1) // STEP * STEP
 
 
 @njit(cache=True, nogil=True)
@@ -159,41 +156,43 @@ def thin_row(buffers, slot, k):
 
 @njit(cache=True, nogil=True)
 def enter(buffers, slot, k, score, seq):
-    """Put the newest message into a row: (buffers, its position, did the threshold change?).
-
-    O(entries).
-    """
+    """Put the newest message into a row: has the threshold changed?  O(entries)."""
     raised = False
     if buffers.count[slot] == buffers.room[slot]:
         most = most_entries(k)
         if buffers.room[slot] >= most:
             raised = thin_row(buffers, slot, k)
         else:
-            buffers = grow_row(buffers, slot, min(max(STEP, 2 * buffers.room[slot]), most))
+            grow_row(buffers, slot, min(max(STEP, 2 * buffers.room[slot]), most))
     if score < buffers.theta[slot]:
-        return buffers, -1, raised
+        return raised
     at, count = buffers.start[slot], buffers.count[slot]
-    scores, seqs = buffers.score, buffers.seq
     place = at + count
-    while place > at and scores[place - 1] <= score:
-        scores[place] = scores[place - 1]
-        seqs[place] = seqs[place - 1]
+    while place > at and buffers.score[place - 1] <= score:
+        buffers.score[place] = buffers.score[place - 1]
+        buffers.seq[place] = buffers.seq[place - 1]
         place -= 1
-    scores[place] = score
-    seqs[place] = seq
+    buffers.score[place] = score
+    buffers.seq[place] = seq
     buffers.count[slot] = count + 1
-    return buffers, place - at, raised
+    return raised
 
 
 @njit(cache=True, nogil=True)
-def leave(buffers, slot, seq):
-    """Take a message out of a row: its position, or -1 where it is not in it.  O(entries)."""
-    at, count = buffers.start[slot], buffers.count[slot]
-    for i in range(at, at + count):
-        if buffers.seq[i] == seq:
-            for j in range(i, at + count - 1):
-                buffers.score[j] = buffers.score[j + 1]
-                buffers.seq[j] = buffers.seq[j + 1]
-            buffers.count[slot] = count - 1
-            return i - at
+def position_of(buffers, slot, seq):
+    """Where a message is in a row, -1 where it is not.  O(entries)."""
+    at = buffers.start[slot]
+    for i in range(buffers.count[slot]):
+        if buffers.seq[at + i] == seq:
+            return i
     return -1
+
+
+@njit(cache=True, nogil=True)
+def take_out(buffers, slot, position):
+    """Take a message out of a row.  O(entries)."""
+    at, last = buffers.start[slot], buffers.count[slot] - 1
+    for i in range(at + position, at + last):
+        buffers.score[i] = buffers.score[i + 1]
+        buffers.seq[i] = buffers.seq[i + 1]
+    buffers.count[slot] = last

@@ -18,6 +18,7 @@ be asked, and nothing has to be added up. Places are on the unit sphere, or in t
 line is never longer than the way along the surface.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
+BLOCK = 16  # postings that are looked at together
 ROUNDING = np.float32(4e-6)  # of a score that was computed in float32 from float32 values
 
 
@@ -141,23 +143,27 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
     thetas = postings.data[THETA, at : at + count]
     weights = postings.data[WEIGHT, at : at + count]
     tails = postings.data[TAIL, at : at + count]
-    for first in range(0, count, 64):
-        last = min(count, first + 64)
+    one = np.float32(1.0)
+    for first in range(0, count, BLOCK):
+        last = min(count, first + BLOCK)
         # Without branches, so that it is done eight at a time; the second loop seldom finds any.
-        above = np.uint32(0)
+        above = np.int32(0)
         for i in range(first, last):
             dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
-            near = max(np.float32(0.0), slack - scale * np.sqrt(dx * dx + dy * dy + dz * dz))
+            near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
+            near = near if near > 0.0 else np.float32(0.0)
             alike = weights[i] * weight + tails[i] * tail
-            score = alphas[i] * near + (np.float32(1.0) - alphas[i]) * alike
-            above += np.uint32(score >= thetas[i])
-        if above > 0:
-            for i in range(first, last):
-                dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
-                near = max(np.float32(0.0), slack - scale * np.sqrt(dx * dx + dy * dy + dz * dz))
-                alike = weights[i] * weight + tails[i] * tail
-                score = alphas[i] * near + (np.float32(1.0) - alphas[i]) * alike
-                if score >= thetas[i]:
-                    found[hits] = postings.slot[at + i]
-                    hits += 1
+            score = alphas[i] * near + (one - alphas[i]) * alike
+            above += np.int32(1) if score >= thetas[i] else np.int32(0)
+        if above == 0:
+            continue
+        for i in range(first, last):
+            dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
+            near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
+            near = near if near > 0.0 else np.float32(0.0)
+            alike = weights[i] * weight + tails[i] * tail
+            score = alphas[i] * near + (one - alphas[i]) * alike
+            if score >= thetas[i]:
+                found[hits] = postings.slot[at + i]
+                hits += 1
     return hits

@@ -7,7 +7,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._buffers import enter, leave
+from nearcast.topk.word_lists._buffers import (
+    STEP,
+    enter,
+    most_entries,
+    position_of,
+    take_out,
+    with_spare,
+)
 from nearcast.topk.word_lists._postings import scan_list
 from nearcast.topk.word_lists._search import fill_row
 from nearcast.topk.word_lists._wanted import score_of, spot, tell_threshold
@@ -70,30 +77,47 @@ def longer(array, size):
 
 
 @njit(cache=True, nogil=True)
-def remember(touched, buffers, slot, k):
-    """Keep the list of a subscription as it is before the first change of this step."""
-    if touched.stamp[slot] == touched.ends[1]:
-        return touched
-    touched.stamp[slot] = touched.ends[1]
+def with_spare_lists(touched, lists, entries):
+    """Room to remember so many lists more, with so many entries."""
     n = touched.ends[0]
-    touched.ends[0] = n + 1
-    count = min(k, buffers.count[slot])
-    begin = touched.start[n]
-    touched = Touched(
-        longer(touched.slot, n + 1),
-        longer(touched.start, n + 2),
-        longer(touched.seq, begin + count),
-        longer(touched.score, begin + count),
+    if n + lists < len(touched.slot) and touched.start[n] + entries <= len(touched.seq):
+        return touched
+    return Touched(
+        longer(touched.slot, n + lists + 1),
+        longer(touched.start, n + lists + 2),
+        longer(touched.seq, touched.start[n] + entries),
+        longer(touched.score, touched.start[n] + entries),
         touched.stamp,
         touched.ends,
         touched.counts,
     )
+
+
+@njit(cache=True, nogil=True)
+def remember(touched, buffers, slot, k):
+    """Keep the list of a subscription as it is before the first change of this step."""
+    if touched.stamp[slot] == touched.ends[1]:
+        return
+    touched.stamp[slot] = touched.ends[1]
+    n = touched.ends[0]
+    touched.ends[0] = n + 1
+    count = min(k, buffers.count[slot])
+    begin, at = touched.start[n], buffers.start[slot]
     touched.slot[n] = slot
     touched.start[n + 1] = begin + count
-    at = buffers.start[slot]
-    touched.seq[begin : begin + count] = buffers.seq[at : at + count]
-    touched.score[begin : begin + count] = buffers.score[at : at + count]
-    return touched
+    for i in range(count):
+        touched.seq[begin + i] = buffers.seq[at + i]
+        touched.score[begin + i] = buffers.score[at + i]
+
+
+@njit(cache=True, nogil=True)
+def spare_for(buffers, touched, wanted, found):
+    """Room for whatever the subscriptions that were found may need in this step."""
+    entries, shown = 0, 0
+    for slot in found:
+        entries += most_entries(wanted.k[slot]) + STEP
+        shown += wanted.k[slot]
+    return with_spare(buffers, entries), with_spare_lists(touched, len(found), shown)
 
 
 @njit(cache=True, nogil=True)
@@ -152,32 +176,27 @@ def arrive(
         rings = append(
             rings, word[j], np.int32(seq), cell, np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
         )
-    for slot in concerned(postings, word, weight, lon, lat, space, largest):
-        touched.counts[CANDIDATES] += 1
-        if buffers.count[slot] > 0 and leads(buffers, slot, seq):
-            continue  # found by another word
-        score = score_of(wanted, slot, lon, lat, word, weight, space)
-        if score < buffers.theta[slot]:
-            continue
-        touched.counts[AFFECTED] += 1
-        k = wanted.k[slot]
-        at, count = buffers.start[slot], buffers.count[slot]
-        if count < k or buffers.score[at + k - 1] <= score:
-            touched = remember(touched, buffers, slot, k)
-        buffers, _, raised = enter(buffers, slot, k, score, np.int32(seq))
-        if raised:
-            tell_threshold(postings, wanted, slot, buffers.theta[slot])
+    found = concerned(postings, word, weight, lon, lat, space, largest)
+    buffers, touched = spare_for(buffers, touched, wanted, found)
+    admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight, space)
     return buffers, postings, wanted, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
-def leads(buffers, slot, seq):
-    """Is the message in the row already?"""
-    at = buffers.start[slot]
-    for i in range(at, at + buffers.count[slot]):
-        if buffers.seq[i] == seq:
-            return True
-    return False
+def admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight, space):
+    """Into the rows of those among the found whose threshold the message reaches."""
+    touched.counts[CANDIDATES] += len(found)
+    for slot in found:
+        score = score_of(wanted, slot, lon, lat, word, weight, space)
+        if score < buffers.theta[slot] or position_of(buffers, slot, seq) >= 0:
+            continue  # or else it was found by another word as well
+        touched.counts[AFFECTED] += 1
+        k = wanted.k[slot]
+        at, count = buffers.start[slot], buffers.count[slot]
+        if count < k or buffers.score[at + k - 1] <= score:
+            remember(touched, buffers, slot, k)
+        if enter(buffers, slot, k, score, np.int32(seq)):
+            tell_threshold(postings, wanted, slot, buffers.theta[slot])
 
 
 @njit(cache=True, nogil=True)
@@ -190,8 +209,11 @@ def cell_of(lon, lat, grid):
 
 
 @njit(cache=True, nogil=True)
-def depart(state, seq, idf, grid, space, largest):
-    """A message leaves the rows it is in; rows that have run short are filled from the window."""
+def depart(state, seq, is_early, idf, grid, space, largest):
+    """A message leaves the rows it is in; rows that have run short are filled from the window.
+
+    `is_early`: it is not the oldest, so that it may have kept out older ones that now count again.
+    """
     buffers, postings, wanted, messages, rings, touched = state
     m, ring = seq & (len(messages.lon) - 1), len(messages.word) - 1
     words, begin = messages.words[m], messages.first[m]
@@ -201,24 +223,34 @@ def depart(state, seq, idf, grid, space, largest):
         weight[j] = messages.times[(begin + j) & ring] * idf[word[j]] / messages.length[m]
     messages.live[m] = False
     messages.ends[LIVE] -= 1
-    for slot in concerned(postings, word, weight, messages.lon[m], messages.lat[m], space, largest):
-        touched.counts[CANDIDATES] += 1
-        at, k = buffers.start[slot], wanted.k[slot]
-        position = -1
-        for i in range(buffers.count[slot]):
-            if buffers.seq[at + i] == seq:
-                position = i
-                break
+    found = concerned(
+        postings, word, weight, messages.lon[m], messages.lat[m], space, largest
+    )
+    buffers, touched = spare_for(buffers, touched, wanted, found)
+    dismiss(
+        buffers, postings, wanted, messages, rings, touched, found, seq, is_early, idf, grid, space
+    )
+    return buffers, postings, wanted, messages, rings, touched
+
+
+@njit(cache=True, nogil=True)
+def dismiss(
+    buffers, postings, wanted, messages, rings, touched, found, seq, is_early, idf, grid, space
+):
+    """Out of the rows of those among the found that have the message."""
+    touched.counts[CANDIDATES] += len(found)
+    for slot in found:
+        position = position_of(buffers, slot, seq)
         if position < 0:
             continue
-        if position < k:
-            touched = remember(touched, buffers, slot, k)
-        leave(buffers, slot, np.int32(seq))
-        if buffers.count[slot] < k and buffers.theta[slot] > 0.0:
+        k = wanted.k[slot]
+        if position < k or is_early:
+            remember(touched, buffers, slot, k)
+        take_out(buffers, slot, position)
+        if is_early or (buffers.count[slot] < k and buffers.theta[slot] > 0.0):
             touched.counts[SEARCHES] += 1
-            buffers = fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
+            fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
             tell_threshold(postings, wanted, slot, buffers.theta[slot])
-    return buffers, postings, wanted, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
@@ -244,7 +276,7 @@ def expire(state, most, before, idf, grid, space, largest):
                 break
             buffers, postings, wanted, messages, rings, touched = depart(
                 (buffers, postings, wanted, messages, rings, touched),
-                seq, idf, grid, space, largest,
+                seq, False, idf, grid, space, largest,
             )  # fmt: skip
         rings = forget_oldest(messages, rings)
     return buffers, postings, wanted, messages, rings, touched

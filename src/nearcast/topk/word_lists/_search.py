@@ -5,7 +5,14 @@ import math
 import numpy as np
 from numba import njit
 
-from nearcast.topk.word_lists._buffers import claim_row, drop_dominated, most_entries, release_row
+from nearcast.topk.word_lists._buffers import (
+    STEP,
+    claim_row,
+    drop_dominated,
+    most_entries,
+    release_row,
+    with_spare,
+)
 from nearcast.topk.word_lists._wanted import score_of
 from nearcast.topk.word_lists._window import CELLS
 
@@ -94,7 +101,7 @@ def search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs):
                 theirs = rings.weight[at] / 65535.0
                 alike = mine * theirs + rest * math.sqrt(max(0.0, 1.0 - theirs * theirs) + 4e-5)
                 cell = rings.cell[at]
-                square = by_row[cell & 255] + by_level[cell & 255] * by_column[cell >> 8]
+                square = by_row[cell % CELLS] + by_level[cell % CELLS] * by_column[cell // CELLS]
                 if space.on_earth:
                     near = 1.0 - 2.0 * space.unit * math.asin(min(1.0, math.sqrt(square)))
                 else:
@@ -145,7 +152,7 @@ def seen_before(wanted, first, t, word):
 
 @njit(cache=True, nogil=True)
 def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
-    """A row from the window alone, with a threshold that fits; the buffers, larger perhaps."""
+    """A row from the window alone, with a threshold that fits; there is spare room."""
     k = wanted.k[slot]
     most = most_entries(k) - k
     scores, seqs = np.empty(most), np.empty(most, np.int32)
@@ -173,12 +180,22 @@ def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
             if equal < k:
                 size -= equal
                 theta = scores[size - 1]
-    release_row(buffers, slot)
-    buffers = claim_row(buffers, slot, size + 1)
-    at = buffers.start[slot]
-    buffers.score[at : at + size] = scores[:size]
-    buffers.seq[at : at + size] = seqs[:size]
+    release_row(buffers, buffers.start[slot], buffers.room[slot])
+    at = claim_row(buffers, size + 1)
+    for i in range(size):
+        buffers.score[at + i] = scores[i]
+        buffers.seq[at + i] = seqs[i]
+    buffers.start[slot] = at
+    buffers.room[slot] = (size + STEP) // STEP * STEP
     buffers.count[slot] = size
     drop_dominated(buffers, slot, k)
     buffers.theta[slot] = theta
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(buffers, wanted, slots, messages, rings, idf, grid, space):
+    """Rows for new subscriptions; the buffers, larger perhaps."""
+    for slot in slots:
+        buffers = with_spare(buffers, most_entries(wanted.k[slot]) + STEP)
+        fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
     return buffers

@@ -123,6 +123,14 @@ def put_postings(postings, wanted, slot, theta, space):
 
 
 @njit(cache=True, nogil=True)
+def put_all_postings(postings, wanted, slots, theta, space):
+    """Enter new subscriptions."""
+    for slot in slots:
+        postings = put_postings(postings, wanted, slot, theta[slot], space)
+    return postings
+
+
+@njit(cache=True, nogil=True)
 def take_postings(postings, wanted, slot):
     """Take a subscription out of the lists of its words.  O(words)."""
     first, count = wanted.first[slot], wanted.words[slot]

@@ -10,7 +10,7 @@
     ends       int64[4]     oldest arrival, next arrival, messages that live, next word of the ring
 
     post_seq   int32[P]     arrivals that have a word, oldest first, in a ring
-    post_cell  uint16[P]    the cell of a grid of 256 by 256 in which it is
+    post_cell  uint16[P]    the cell of a grid of 128 by 128 in which it is
     post_wt    uint16[P]    the weight of the word there, rounded up to 1/65535
     start      int64[V]     where the ring of a word begins
     head       int32[V]     its oldest posting
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from nearcast.topk.word_lists._postings import log2
 
 OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
-CELLS = 256
+CELLS = 128
 
 
 class Messages(NamedTuple):

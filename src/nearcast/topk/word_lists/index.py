@@ -41,11 +41,11 @@ from nearcast.topk.word_lists._process import (
     next_step,
     publish_all,
 )
-from nearcast.topk.word_lists._search import fill_row
+from nearcast.topk.word_lists._search import fill_rows
 from nearcast.topk.word_lists._wanted import (
     Space2,
     Wanted,
-    put_postings,
+    put_all_postings,
     take_postings,
 )
 from nearcast.topk.word_lists._window import (
@@ -157,17 +157,11 @@ class WordLists(TopKIndex):
             self._terms += len(mine)
             at += len(mine)
             self._largest = max(self._largest, abs(row.at.lon), abs(row.at.lat))
-        for slot in slots.tolist():
-            self._fill(slot)
-
-    def _fill(self, slot: int) -> None:
-        """A row for a new subscription, and its place in the lists."""
-        self._buffers = fill_row(
-            self._buffers, self._wanted, slot, self._messages, self._rings, self._idf.used,
-            self._grid_or_any, self._space2,
-        )  # fmt: skip
-        self._postings = put_postings(
-            self._postings, self._wanted, slot, self._buffers.theta[slot], self._space2
+        self._buffers = fill_rows(
+            self._buffers, wanted, slots, self._messages, self._rings, *self._how[:3]
+        )
+        self._postings = put_all_postings(
+            self._postings, wanted, slots, self._buffers.theta, self._space2
         )
 
     def unsubscribe(self, subscription_id: Id) -> None:
@@ -175,7 +169,9 @@ class WordLists(TopKIndex):
 
     def _remove(self, slot: int) -> None:
         take_postings(self._postings, self._wanted, slot)
-        release_row(self._buffers, slot)
+        buffers = self._buffers
+        release_row(buffers, buffers.start[slot], buffers.room[slot])
+        buffers.room[slot] = buffers.count[slot] = 0
         self._unused_terms += int(self._wanted.words[slot])
         self._wanted.k[slot] = 0
         self._subscription_ids.remove(np.array([slot]))
@@ -197,8 +193,9 @@ class WordLists(TopKIndex):
         if old >= 0:
             seq = int(self._seq_of_id.used[old])
             ids_before[seq] = message.id
-            self._take(depart(self._state, seq, *self._how))
+            self._take(depart(self._state, seq, True, *self._how))
             self._message_ids.remove(np.array([old]))
+            self._seq_of_id.used[old] = -1
         gone = self._expire(self._most - 1, now)
         ids_before |= gone
         self._take(
