@@ -9,7 +9,13 @@ from nearcast.boolean import RarestWordTree, ScanIndex
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean._records import MORE, NO_WORD
 from nearcast.boolean._words import empty_set, fill_set
-from nearcast.boolean.rarest_word_tree._frame import LOWEST, frame_of, step_near, step_of
+from nearcast.boolean.rarest_word_tree._frame import (
+    LOWEST,
+    frame_of,
+    step_near,
+    step_of,
+    steps_apart,
+)
 from nearcast.boolean.rarest_word_tree._layout import (
     LANES,
     LINES,
@@ -37,11 +43,24 @@ def test_steps_keep_the_order_of_coordinates():
     random = np.random.default_rng(1)
     bounds = random.normal(0, 10, (5_000, 4)).astype(np.float32)
     knots = frame_of(bounds).knots_x
-    values = np.sort(np.concatenate([random.normal(0, 30, 2_000), knots, [-1e300, 1e300]]))
+    values = np.sort(np.concatenate([random.normal(0, 30, 2_000), knots, [-1e300, 1e300, np.inf]]))
     steps = [step_of(knots, value) for value in values]
     assert steps == sorted(steps)
     assert steps[0] == LOWEST
     assert all(step_near(knots, v, s + 40) == s for v, s in zip(values, steps, strict=True))
+
+
+def test_a_margin_reaches_no_farther_than_its_steps_tell():
+    random = np.random.default_rng(2)
+    dense = random.normal(0, 1e-5, (2_000, 4))  # steps narrower than some of the margins
+    bounds = np.concatenate([dense, random.normal(0, 10, (2_000, 4))]).astype(np.float32)
+    knots = frame_of(bounds).knots_x
+    for value in np.concatenate([random.normal(0, 1e-5, 500), random.normal(0, 12, 500)]):
+        for margin in (0.0, 1e-9, 1e-6, 1e-2):
+            step = step_of(knots, value)
+            below, above = steps_apart(knots, value, step, margin)
+            assert below <= step_of(knots, value - margin) <= step
+            assert step <= step_of(knots, value + margin) <= above
 
 
 @pytest.mark.parametrize("borders", [[], [[0, 0, 0, 0]], [[-np.inf, -np.inf, np.inf, np.inf]]])

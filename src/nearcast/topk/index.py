@@ -32,9 +32,7 @@ class Scoring:
     statistics: WordStatistics
 
     @classmethod
-    def of(
-        cls, space: Space, max_dist: float | None, statistics: WordStatistics | None
-    ) -> Scoring:
+    def of(cls, space: Space, max_dist: float | None, statistics: WordStatistics | None) -> Scoring:
         """Checked, with what is usual where nothing is said."""
         if max_dist is None:
             if space is Space.PLANE:

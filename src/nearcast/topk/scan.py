@@ -199,4 +199,3 @@ def score(
 
 def _common(wanted: dict[str, float], said: dict[str, float]) -> Iterable[str]:
     return sorted(wanted.keys() & said.keys())
-

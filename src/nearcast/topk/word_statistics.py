@@ -58,8 +58,6 @@ class WordStatistics:
 
     def weights(self, words: Iterable[str]) -> dict[str, float]:
         """The vector of unit length of some words: how often each occurs, times its idf."""
-        vector = {
-            word: count * self.idf(word) for word, count in sorted(Counter(words).items())
-        }
+        vector = {word: count * self.idf(word) for word, count in sorted(Counter(words).items())}
         length = sqrt(sum(weight * weight for weight in vector.values()))
         return {word: weight / length for word, weight in vector.items()}

@@ -1,6 +1,7 @@
 """Coordinates as small whole numbers that keep their order.
 
-knots_x, knots_y   float64[P+1]   ascending; between two of them lie STEPS equal steps
+knots_x, knots_y   float64[PIECES+2]   ascending; between two of them lie STEPS equal steps; where
+                                       there are fewer, the last are infinite
 
 Knots are quantiles of the borders of regions: steps are small where borders are many. Whatever the
 knots, `step_of` never decreases, so that a < b in steps means a < b indeed; only equal steps leave
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 PIECES = 1024
 STEPS = 31
 LOWEST, NOWHERE_BELOW, NOWHERE_ABOVE = 1, 0, 32767
+FARTHEST = np.finfo(np.float64).max
 _SAMPLE = 200_000
 
 assert LOWEST + PIECES * STEPS < NOWHERE_ABOVE  # 15 bits
@@ -28,12 +30,23 @@ class Frame(NamedTuple):
     knots_x: NDArray[np.float64]
     knots_y: NDArray[np.float64]
 
+    @classmethod
+    def of_knots(cls, knots_x: NDArray[np.float64], knots_y: NDArray[np.float64]) -> "Frame":
+        """The frame with these knots, which may be fewer."""
+        return cls(_filled_up(knots_x), _filled_up(knots_y))
+
 
 def frame_of(bounds: NDArray[np.float32]) -> Frame:
     """A frame for these borders: west, south, east, north.  O(sample log sample)."""
     every = max(1, len(bounds) // _SAMPLE)
     sample = bounds[::every].astype(np.float64)
-    return Frame(_knots(sample[:, [0, 2]]), _knots(sample[:, [1, 3]]))
+    return Frame.of_knots(_knots(sample[:, [0, 2]]), _knots(sample[:, [1, 3]]))
+
+
+def _filled_up(knots: NDArray[np.float64]) -> NDArray[np.float64]:
+    filled = np.full(PIECES + 2, np.inf)
+    filled[: len(knots)] = knots
+    return filled
 
 
 def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -47,31 +60,57 @@ def _knots(values: NDArray[np.float64]) -> NDArray[np.float64]:
 @njit(cache=True, nogil=True)
 def step_of(knots, value):
     """The step that holds a coordinate.  O(log knots), branch-free."""
-    if value < knots[0]:
-        return LOWEST
-    pieces = len(knots) - 1
-    if value >= knots[pieces]:
-        return LOWEST + pieces * STEPS
-    low, length = 0, pieces
-    while length > 1:
-        half = length >> 1
+    value = min(value, FARTHEST)
+    low, half = 0, PIECES // 2
+    while half:
         low += half * (knots[low + half] <= value)
-        length -= half
+        half >>= 1
+    low += knots[low + 1] <= value
     return _step_in(knots, low, value)
+
+
+@njit(cache=True, nogil=True)
+def steps_of_point(frame, x, y):
+    """The steps of two finite ones, looked for side by side: neither waits for the other."""
+    knots_x, knots_y = frame.knots_x, frame.knots_y
+    low_x, low_y, half = 0, 0, PIECES // 2
+    while half:
+        low_x += half * (knots_x[low_x + half] <= x)
+        low_y += half * (knots_y[low_y + half] <= y)
+        half >>= 1
+    low_x += knots_x[low_x + 1] <= x
+    low_y += knots_y[low_y + 1] <= y
+    return _step_in(knots_x, low_x, x), _step_in(knots_y, low_y, y)
 
 
 @njit(cache=True, nogil=True)
 def step_near(knots, value, near):
     """The same for a value that most likely lies in the piece of the step `near`.  O(1) then."""
     low = (near - LOWEST) // STEPS
-    if low < len(knots) - 1 and knots[low] <= value < knots[low + 1]:
+    if knots[low] <= value < knots[low + 1]:
         return _step_in(knots, low, value)
     return step_of(knots, value)
 
 
+@njit(cache=True, nogil=True)
+def steps_apart(knots, value, step, margin):
+    """The steps of `value - margin` and `value + margin`, or numbers a little farther out.
+
+    `step` is that of the value. Where the margin is less than a step, which is nearly everywhere,
+    one step on either side is far enough.
+    """
+    low = max(1, (step - LOWEST) // STEPS)
+    least = min(knots[low] - knots[low - 1], knots[low + 1] - knots[low])
+    if low + 2 < len(knots) and knots[low + 2] < np.inf:
+        least = min(least, knots[low + 2] - knots[low + 1])
+    if margin * (STEPS + 1) < least:
+        return step - 1, step + 1
+    return step_near(knots, value - margin, step), step_near(knots, value + margin, step)
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _step_in(knots, low, value):
-    share = (value - knots[low]) / (knots[low + 1] - knots[low])
+    share = max(0.0, value - knots[low]) / (knots[low + 1] - knots[low])
     return LOWEST + low * STEPS + min(STEPS - 1, int(STEPS * share))
 
 

@@ -26,7 +26,11 @@ from nearcast.boolean._records import (
 )
 from nearcast.boolean._verify import ROUNDING, SMALLEST, distinct_slots, grown
 from nearcast.boolean._words import clause_holds, empty_set, fill_set, has_word
-from nearcast.boolean.rarest_word_tree._frame import step_near, step_of
+from nearcast.boolean.rarest_word_tree._frame import (
+    NOWHERE_ABOVE,
+    steps_apart,
+    steps_of_point,
+)
 from nearcast.boolean.rarest_word_tree._layout import (
     BLOCK,
     CHILD_COUNT,
@@ -62,17 +66,23 @@ def place_lanes(frame, rects, rect):
     margin_x = ROUNDING * max(abs(x0), abs(x1)) + SMALLEST
     margin_y = ROUNDING * max(abs(y0), abs(y1)) + SMALLEST
     knots_x, knots_y = frame.knots_x, frame.knots_y
-    west, south = step_of(knots_x, x0), step_of(knots_y, y0)
-    east, north = step_near(knots_x, x1, west), step_near(knots_y, y1, south)
+    west, south = steps_of_point(frame, x0, y0)
+    east, north = west, south
+    if x1 != x0 or y1 != y0:
+        east, north = steps_of_point(frame, x1, y1)
+    sure_west = steps_apart(knots_x, x0, west, margin_x)[1] + 1
+    sure_east = steps_apart(knots_x, x1, east, margin_x)[0] - 1
+    sure_south = steps_apart(knots_y, y0, south, margin_y)[1] + 1
+    sure_north = steps_apart(knots_y, y1, north, margin_y)[0] - 1
     return (
         in_each(east) | TOPS,
         in_each(north) | TOPS,
         in_each(west),
         in_each(south),
-        in_each(step_near(knots_x, x1 - margin_x, east) - 1) | TOPS,
-        in_each(step_near(knots_y, y1 - margin_y, north) - 1) | TOPS,
-        in_each(step_near(knots_x, x0 + margin_x, west) + 1),
-        in_each(step_near(knots_y, y0 + margin_y, south) + 1),
+        in_each(max(0, sure_east)) | TOPS,
+        in_each(max(0, sure_north)) | TOPS,
+        in_each(min(NOWHERE_ABOVE, sure_west)),
+        in_each(min(NOWHERE_ABOVE, sure_south)),
     )
 
 

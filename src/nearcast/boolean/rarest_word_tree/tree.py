@@ -187,7 +187,7 @@ class RarestWordTree(FlatIndex):
         return {"changes": self._changes}, arrays
 
     def _arrange_from(self, settings: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        self._frame = Frame(arrays["knots_x"], arrays["knots_y"])
+        self._frame = Frame.of_knots(arrays["knots_x"], arrays["knots_y"])
         self._tree = Tree(*(arrays[name] for name in Tree._fields))
         self._chance = arrays["chance"]
         history = storage.part(arrays, "history/")

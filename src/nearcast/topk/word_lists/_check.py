@@ -77,7 +77,11 @@ def _check_row(
     theta = float(buffers.theta[slot])
     assert count <= buffers.room[slot] <= most_entries(k) + 8
     row = list(
-        zip(buffers.score[at : at + count].tolist(), buffers.seq[at : at + count].tolist(), strict=True)
+        zip(
+            buffers.score[at : at + count].tolist(),
+            buffers.seq[at : at + count].tolist(),
+            strict=True,
+        )
     )
     assert row == sorted(row, reverse=True)
     assert theta == 0.0 or count >= k

@@ -147,9 +147,7 @@ def concerned(postings, word, weight, lon, lat, space, largest):
 
 
 @njit(cache=True, nogil=True)
-def arrive(
-    state, lon, lat, time, word, times, idf, grid, space, largest
-):
+def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     """The newest message: into the window, and into the rows of those whom it concerns."""
     buffers, postings, wanted, messages, rings, touched = state
     messages = with_room(messages, len(word))
@@ -174,7 +172,11 @@ def arrive(
         messages.word[(begin + j) & ring] = word[j]
         messages.times[(begin + j) & ring] = times[j]
         rings = append(
-            rings, word[j], np.int32(seq), cell, np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
+            rings,
+            word[j],
+            np.int32(seq),
+            cell,
+            np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0))),
         )
     found = concerned(postings, word, weight, lon, lat, space, largest)
     buffers, touched = spare_for(buffers, touched, wanted, found)
@@ -223,9 +225,7 @@ def depart(state, seq, is_early, idf, grid, space, largest):
         weight[j] = messages.times[(begin + j) & ring] * idf[word[j]] / messages.length[m]
     messages.live[m] = False
     messages.ends[LIVE] -= 1
-    found = concerned(
-        postings, word, weight, messages.lon[m], messages.lat[m], space, largest
-    )
+    found = concerned(postings, word, weight, messages.lon[m], messages.lat[m], space, largest)
     buffers, touched = spare_for(buffers, touched, wanted, found)
     dismiss(
         buffers, postings, wanted, messages, rings, touched, found, seq, is_early, idf, grid, space
@@ -290,7 +290,9 @@ def next_step(touched):
 
 
 @njit(cache=True, nogil=True)
-def publish_all(state, at, times_of_messages, word_start, word, times, most, seconds, idf, grid, space, largest):
+def publish_all(
+    state, at, times_of_messages, word_start, word, times, most, seconds, idf, grid, space, largest
+):
     """Many messages, one after the other: (state, how many lists each has changed)."""
     buffers, postings, wanted, messages, rings, touched = state
     changed = np.zeros(len(at), np.int32)

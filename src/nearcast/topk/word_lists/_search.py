@@ -156,9 +156,7 @@ def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
     k = wanted.k[slot]
     most = most_entries(k) - k
     scores, seqs = np.empty(most), np.empty(most, np.int32)
-    size, lost = search(
-        wanted, slot, messages, rings, idf, grid, space, most, scores, seqs
-    )
+    size, lost = search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs)
     # Best first: the worst goes to the end, again and again.
     if size < most:
         for h in range(size // 2 - 1, -1, -1):

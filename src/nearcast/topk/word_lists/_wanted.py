@@ -1,12 +1,12 @@
 """What subscriptions want: place, words with weights, and where these stand in the lists.
 
-    lon, lat, alpha  float64[S]
-    k       int32[S]     0 for a slot that is vacant
-    first   int64[S]     its terms are first:first + words
-    words   int32[S]
-    word    int32[T]     distinct, in the order of words
-    weight  float64[T]   of the vector of unit length
-    where   int32[T]     position in the list of the word
+lon, lat, alpha  float64[S]
+k       int32[S]     0 for a slot that is vacant
+first   int64[S]     its terms are first:first + words
+words   int32[S]
+word    int32[T]     distinct, in the order of words
+weight  float64[T]   of the vector of unit length
+where   int32[T]     position in the list of the word
 """
 
 import math

@@ -1,23 +1,23 @@
 """The messages of the window, by arrival, and for each word those that have it.
 
-    lon, lat, time, length  float64[M]   of the message of arrival `seq`, at `seq & (M - 1)`; `length`
-                                         is that of its vector before it had unit length
-    live       bool[M]      false for one that was replaced
-    first      int64[M]     where its words begin in the ring, at `first & (Q - 1)`
-    words      int32[M]     how many distinct words it has
-    word       int32[Q]     in the order of words
-    times      uint16[Q]    how often it says them
-    ends       int64[4]     oldest arrival, next arrival, messages that live, next word of the ring
+lon, lat, time, length  float64[M]   of the message of arrival `seq`, at `seq & (M - 1)`; `length`
+                                     is that of its vector before it had unit length
+live       bool[M]      false for one that was replaced
+first      int64[M]     where its words begin in the ring, at `first & (Q - 1)`
+words      int32[M]     how many distinct words it has
+word       int32[Q]     in the order of words
+times      uint16[Q]    how often it says them
+ends       int64[4]     oldest arrival, next arrival, messages that live, next word of the ring
 
-    post_seq   int32[P]     arrivals that have a word, oldest first, in a ring
-    post_cell  uint16[P]    the cell of a grid of 128 by 128 in which it is
-    post_wt    uint16[P]    the weight of the word there, rounded up to 1/65535
-    start      int64[V]     where the ring of a word begins
-    head       int32[V]     its oldest posting
-    count      int32[V]
-    room       int32[V]     a power of two, or 0
-    free       int64[32]    the first free ring of 2**i, -1 for none; `post_seq` leads to the next
-    used       int64[1]     postings in use, with free rings
+post_seq   int32[P]     arrivals that have a word, oldest first, in a ring
+post_cell  uint16[P]    the cell of a grid of 128 by 128 in which it is
+post_wt    uint16[P]    the weight of the word there, rounded up to 1/65535
+start      int64[V]     where the ring of a word begins
+head       int32[V]     its oldest posting
+count      int32[V]
+room       int32[V]     a power of two, or 0
+free       int64[32]    the first free ring of 2**i, -1 for none; `post_seq` leads to the next
+used       int64[1]     postings in use, with free rings
 """
 
 from typing import NamedTuple
@@ -137,7 +137,11 @@ def claim_ring(rings, kind):
     needed = rings.used[0]
     if needed > len(rings.seq):
         size = needed + needed // 4
-        seq, cell, weight = np.empty(size, np.int32), np.empty(size, np.uint16), np.empty(size, np.uint16)
+        seq, cell, weight = (
+            np.empty(size, np.int32),
+            np.empty(size, np.uint16),
+            np.empty(size, np.uint16),
+        )
         seq[:at] = rings.seq[:at]
         cell[:at] = rings.cell[:at]
         weight[:at] = rings.weight[:at]

@@ -527,7 +527,15 @@ _PARTS: dict[str, Any] = {
 def _empty_wanted() -> Wanted:
     floats, integers = np.empty(0, np.float64), np.empty(0, np.int32)
     return Wanted(
-        floats, floats, floats, integers, np.empty(0, np.int64), integers, integers, floats, integers
+        floats,
+        floats,
+        floats,
+        integers,
+        np.empty(0, np.int64),
+        integers,
+        integers,
+        floats,
+        integers,
     )
 
 
