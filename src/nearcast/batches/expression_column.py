@@ -19,7 +19,7 @@ from nearcast.batches._expression_kernels import (
     WORD_TWICE,
     first_problem,
 )
-from nearcast.batches._lexicon import Codes, check_lexicon, large, merged, without_unused
+from nearcast.batches._lexicon import Codes, check_lexicon, merged, without_unused
 from nearcast.batches._ragged import check_array, check_ends, joined_starts
 from nearcast.batches._ragged_kernels import gather
 from nearcast.text.expression import Clause, Expression

@@ -4,6 +4,7 @@ from nearcast.topk.index import Scoring, TopKIndex, TopKStats
 from nearcast.topk.list_change import ListChange
 from nearcast.topk.scan import ScanTopK
 from nearcast.topk.windows import CountWindow, TimeWindow
+from nearcast.topk.word_lists import WordLists
 from nearcast.topk.word_statistics import WordStatistics
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "TimeWindow",
     "TopKIndex",
     "TopKStats",
+    "WordLists",
     "WordStatistics",
 ]

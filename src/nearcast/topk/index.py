@@ -170,12 +170,14 @@ class TopKIndex(ABC):
         """The time that a message counts from; ValueError for one that is too late."""
         self._check_space(f"message {message.id!r}", message.at.space)
         if message.time < self.now - self.lateness:
-            raise ValueError(
-                f"message {message.id!r}: time {message.time} is before {self.now}, the latest so "
-                f"far, by more than the lateness of {self.lateness} s; publish in order of time, "
-                "or allow more lateness"
-            )
+            raise self._too_late(message, self.now)
         return max(message.time, self.now)
+
+    def _too_late(self, message: Message, now: float) -> ValueError:
+        return ValueError(
+            f"message {message.id!r}: time {message.time} is before {now}, the latest so far, by "
+            f"more than the lateness of {self.lateness} s; publish in order of time, or allow more"
+        )
 
     def _checked_now(self, now: float) -> float:
         if not isfinite(now):

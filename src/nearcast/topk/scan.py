@@ -19,7 +19,7 @@ from nearcast.topk.word_statistics import WordStatistics
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A message of the window: what its score needs, when it counts from, in which order it came."""
+    """A message of the window: what its score needs, when it counts from, when it arrived."""
 
     id: Id
     at: Point

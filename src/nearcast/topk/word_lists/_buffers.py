@@ -8,7 +8,7 @@ be missing: they cannot come into the list before they leave the window.
     seq    int32[E]     the message, by arrival
     start  int64[S]     where the row of a subscription begins
     room   int32[S]     entries it has room for, a multiple of 8
-    count  int32[S]     entries it has
+    held   int32[S]     entries it has
     theta  float64[S]   the threshold; 0 when the row knows every message of the window
     free   int64[C]     the first free row of 8 * class entries, -1 for none; `seq` of a free row
                         leads to the next
@@ -32,7 +32,7 @@ class Buffers(NamedTuple):
     seq: NDArray[np.int32]
     start: NDArray[np.int64]
     room: NDArray[np.int32]
-    count: NDArray[np.int32]
+    held: NDArray[np.int32]
     theta: NDArray[np.float64]
     free: NDArray[np.int64]
     used: NDArray[np.int64]
@@ -75,7 +75,7 @@ def with_spare(buffers, spare):
     score[:used] = buffers.score[:used]
     seq[:used] = buffers.seq[:used]
     return Buffers(
-        score, seq, buffers.start, buffers.room, buffers.count, buffers.theta, buffers.free,
+        score, seq, buffers.start, buffers.room, buffers.held, buffers.theta, buffers.free,
         buffers.used,
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def release_row(buffers, at, room):
 @njit(cache=True, nogil=True)
 def grow_row(buffers, slot, room):
     """The same entries in a row with more room."""
-    old, count = buffers.start[slot], buffers.count[slot]
+    old, count = buffers.start[slot], buffers.held[slot]
     at = claim_row(buffers, room)
     for i in range(count):
         buffers.score[at + i] = buffers.score[old + i]
@@ -121,7 +121,7 @@ def grow_row(buffers, slot, room):
 @njit(cache=True, nogil=True)
 def drop_dominated(buffers, slot, k):
     """Leave out entries that k newer ones stand before.  O(entries²), seldom."""
-    at, count = buffers.start[slot], buffers.count[slot]
+    at, count = buffers.start[slot], buffers.held[slot]
     kept = 0
     for i in range(count):
         newer = 0
@@ -131,7 +131,7 @@ def drop_dominated(buffers, slot, k):
             buffers.score[at + kept] = buffers.score[at + i]
             buffers.seq[at + kept] = buffers.seq[at + i]
             kept += 1
-    buffers.count[slot] = kept
+    buffers.held[slot] = kept
 
 
 @njit(cache=True, nogil=True)
@@ -141,7 +141,7 @@ def thin_row(buffers, slot, k):
     Returns whether the threshold has changed.
     """
     drop_dominated(buffers, slot, k)
-    usual, count = usual_entries(k), buffers.count[slot]
+    usual, count = usual_entries(k), buffers.held[slot]
     if count <= usual + k // 2:
         return False
     at = buffers.start[slot]
@@ -149,7 +149,7 @@ def thin_row(buffers, slot, k):
     kept = usual
     while kept < count and buffers.score[at + kept] == theta:
         kept += 1  # no more than k: of equal scores, the older ones were dominated
-    buffers.count[slot] = kept
+    buffers.held[slot] = kept
     buffers.theta[slot] = theta
     return True
 
@@ -158,7 +158,7 @@ def thin_row(buffers, slot, k):
 def enter(buffers, slot, k, score, seq):
     """Put the newest message into a row: has the threshold changed?  O(entries)."""
     raised = False
-    if buffers.count[slot] == buffers.room[slot]:
+    if buffers.held[slot] == buffers.room[slot]:
         most = most_entries(k)
         if buffers.room[slot] >= most:
             raised = thin_row(buffers, slot, k)
@@ -166,7 +166,7 @@ def enter(buffers, slot, k, score, seq):
             grow_row(buffers, slot, min(max(STEP, 2 * buffers.room[slot]), most))
     if score < buffers.theta[slot]:
         return raised
-    at, count = buffers.start[slot], buffers.count[slot]
+    at, count = buffers.start[slot], buffers.held[slot]
     place = at + count
     while place > at and buffers.score[place - 1] <= score:
         buffers.score[place] = buffers.score[place - 1]
@@ -174,7 +174,7 @@ def enter(buffers, slot, k, score, seq):
         place -= 1
     buffers.score[place] = score
     buffers.seq[place] = seq
-    buffers.count[slot] = count + 1
+    buffers.held[slot] = count + 1
     return raised
 
 
@@ -182,7 +182,7 @@ def enter(buffers, slot, k, score, seq):
 def position_of(buffers, slot, seq):
     """Where a message is in a row, -1 where it is not.  O(entries)."""
     at = buffers.start[slot]
-    for i in range(buffers.count[slot]):
+    for i in range(buffers.held[slot]):
         if buffers.seq[at + i] == seq:
             return i
     return -1
@@ -191,8 +191,8 @@ def position_of(buffers, slot, seq):
 @njit(cache=True, nogil=True)
 def take_out(buffers, slot, position):
     """Take a message out of a row.  O(entries)."""
-    at, last = buffers.start[slot], buffers.count[slot] - 1
+    at, last = buffers.start[slot], buffers.held[slot] - 1
     for i in range(at + position, at + last):
         buffers.score[i] = buffers.score[i + 1]
         buffers.seq[i] = buffers.seq[i + 1]
-    buffers.count[slot] = last
+    buffers.held[slot] = last

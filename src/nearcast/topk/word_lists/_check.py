@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nearcast.topk.word_lists._buffers import Buffers, most_entries
 from nearcast.topk.word_lists._postings import THETA, Postings
-from nearcast.topk.word_lists._wanted import Space2, Wanted, lower_threshold, score_of
+from nearcast.topk.word_lists._wanted import Distances, Wanted, lower_threshold, score_of
 from nearcast.topk.word_lists._window import LIVE, NEXT, OLDEST, Messages, Rings
 
 
@@ -20,14 +20,13 @@ def check_arrays(
     messages: Messages,
     rings: Rings,
     idf: NDArray[np.float64],
-    grid: tuple[float, float, float, float],
-    space: Space2,
+    space: Distances,
     slots: NDArray[Any],
 ) -> None:
     """Assert what the module docstrings of the kernels promise."""
     window = _check_messages(messages, rings)
     live = set(slots.tolist())
-    assert int(postings.count.sum()) == sum(int(wanted.words[slot]) for slot in live)
+    assert int(postings.held.sum()) == sum(int(wanted.words[slot]) for slot in live)
     for slot in live:
         _check_postings(postings, wanted, slot, buffers)
         _check_row(buffers, wanted, messages, idf, space, slot, window)
@@ -47,7 +46,7 @@ def _check_messages(messages: Messages, rings: Rings) -> list[int]:
             held.setdefault(word, []).append(seq)
     assert len(live) == int(messages.ends[LIVE])
     for word in range(len(rings.start)):
-        count, room = int(rings.count[word]), int(rings.room[word])
+        count, room = int(rings.held[word]), int(rings.room[word])
         at = int(rings.start[word]) + ((int(rings.head[word]) + np.arange(count)) & (room - 1))
         assert rings.seq[at].tolist() == held.get(word, []), word
     return live
@@ -57,7 +56,7 @@ def _check_postings(postings: Postings, wanted: Wanted, slot: int, buffers: Buff
     first = int(wanted.first[slot])
     for t in range(first, first + int(wanted.words[slot])):
         word, position = int(wanted.word[t]), int(wanted.where[t])
-        assert position < postings.count[word] <= postings.room[word]
+        assert position < postings.held[word] <= postings.room[word]
         at = int(postings.start[word]) + position
         assert postings.slot[at] == slot
         assert postings.data[THETA, at] == lower_threshold(buffers.theta[slot])
@@ -68,12 +67,12 @@ def _check_row(
     wanted: Wanted,
     messages: Messages,
     idf: NDArray[np.float64],
-    space: Space2,
+    space: Distances,
     slot: int,
     window: list[int],
 ) -> None:
     """Sorted, and nothing is missing but what is below the threshold or dominated."""
-    at, count, k = int(buffers.start[slot]), int(buffers.count[slot]), int(wanted.k[slot])
+    at, count, k = int(buffers.start[slot]), int(buffers.held[slot]), int(wanted.k[slot])
     theta = float(buffers.theta[slot])
     assert count <= buffers.room[slot] <= most_entries(k) + 8
     row = list(
@@ -87,7 +86,7 @@ def _check_row(
     assert theta == 0.0 or count >= k
     mask, ring = len(messages.lon) - 1, len(messages.word) - 1
     mine = set(wanted.word[int(wanted.first[slot]) :][: int(wanted.words[slot])].tolist())
-    known = dict((seq, score) for score, seq in row)
+    known = {seq: score for score, seq in row}
     for seq in window:
         m = seq & mask
         places = (int(messages.first[m]) + np.arange(int(messages.words[m]))) & ring

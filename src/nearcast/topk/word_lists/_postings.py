@@ -3,7 +3,7 @@
     slot   int32[P]      the subscription
     data   float32[7, P] place (x, y, z), alpha, threshold, weight of the word, length of the tail
     start  int64[V]      where the list of a word begins
-    count  int32[V]
+    held   int32[V]
     room   int32[V]      a power of two, or 0
     free   int64[32]     the first free list of 2**i postings, -1 for none; `slot` leads to the next
     used   int64[1]      postings in use, with free lists
@@ -13,9 +13,9 @@ come after its word. A message meets a subscription at the first word that both 
 
     wt(s.w) * wt(m.w) + |tail of s| * |tail of m|
 
-is the most that their words can have in common (Cauchy and Schwarz), so that no other list needs to
-be asked, and nothing has to be added up. Places are on the unit sphere, or in the plane: the straight
-line is never longer than the way along the surface.
+is the most that their words can have in common (Cauchy and Schwarz), so that no other list needs
+to be asked, and nothing has to be added up. Places are on the unit sphere, or in the plane: the
+straight line is never longer than the way along the surface.
 """
 
 import math
@@ -36,7 +36,7 @@ class Postings(NamedTuple):
     slot: NDArray[np.int32]
     data: NDArray[np.float32]
     start: NDArray[np.int64]
-    count: NDArray[np.int32]
+    held: NDArray[np.int32]
     room: NDArray[np.int32]
     free: NDArray[np.int64]
     used: NDArray[np.int64]
@@ -71,7 +71,7 @@ def claim_list(postings, kind):
         slot[:at] = postings.slot[:at]
         data[:, :at] = postings.data[:, :at]
         postings = Postings(
-            slot, data, postings.start, postings.count, postings.room, postings.free,
+            slot, data, postings.start, postings.held, postings.room, postings.free,
             postings.used,
         )  # fmt: skip
     return postings, at
@@ -80,7 +80,7 @@ def claim_list(postings, kind):
 @njit(cache=True, nogil=True)
 def move_list(postings, word, room):
     """The same postings where there is more, or less, room."""
-    old, count, old_room = postings.start[word], postings.count[word], postings.room[word]
+    old, count, old_room = postings.start[word], postings.held[word], postings.room[word]
     at = np.int64(-1)
     if room > 0:
         postings, at = claim_list(postings, log2(room))
@@ -107,18 +107,18 @@ def log2(power):
 @njit(cache=True, nogil=True)
 def add_posting(postings, word):
     """Room for one more in the list of a word: (postings, its position there).  Amortised O(1)."""
-    count, room = postings.count[word], postings.room[word]
+    count, room = postings.held[word], postings.room[word]
     if count == room:
         postings = move_list(postings, word, max(1, 2 * room))
-    postings.count[word] = count + 1
+    postings.held[word] = count + 1
     return postings, count
 
 
 @njit(cache=True, nogil=True)
 def drop_posting(postings, word, position):
     """The last posting of a list takes the place of another: the slot that has moved, or -1."""
-    at, last = postings.start[word], postings.count[word] - 1
-    postings.count[word] = last
+    at, last = postings.start[word], postings.held[word] - 1
+    postings.held[word] = last
     if position == last:
         return np.int32(-1)
     postings.slot[at + position] = postings.slot[at + last]
@@ -132,7 +132,7 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
 
     `scale` is the share of the longest distance that a unit is, `slack` what places may be off by.
     """
-    at, count = postings.start[word], postings.count[word]
+    at, count = postings.start[word], postings.held[word]
     if count == 0:
         return hits
     x, y, z = place

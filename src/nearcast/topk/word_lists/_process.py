@@ -101,7 +101,7 @@ def remember(touched, buffers, slot, k):
     touched.stamp[slot] = touched.ends[1]
     n = touched.ends[0]
     touched.ends[0] = n + 1
-    count = min(k, buffers.count[slot])
+    count = min(k, buffers.held[slot])
     begin, at = touched.start[n], buffers.start[slot]
     touched.slot[n] = slot
     touched.start[n + 1] = begin + count
@@ -125,7 +125,7 @@ def concerned(postings, word, weight, lon, lat, space, largest):
     """The subscriptions that a message may concern, some of them twice."""
     most = 0
     for each in word:
-        most += postings.count[each]
+        most += postings.held[each]
     found = np.empty(most, np.int32)
     tails = np.empty(len(word))
     square = 0.0
@@ -194,7 +194,7 @@ def admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight
             continue  # or else it was found by another word as well
         touched.counts[AFFECTED] += 1
         k = wanted.k[slot]
-        at, count = buffers.start[slot], buffers.count[slot]
+        at, count = buffers.start[slot], buffers.held[slot]
         if count < k or buffers.score[at + k - 1] <= score:
             remember(touched, buffers, slot, k)
         if enter(buffers, slot, k, score, np.int32(seq)):
@@ -247,7 +247,7 @@ def dismiss(
         if position < k or is_early:
             remember(touched, buffers, slot, k)
         take_out(buffers, slot, position)
-        if is_early or (buffers.count[slot] < k and buffers.theta[slot] > 0.0):
+        if is_early or (buffers.held[slot] < k and buffers.theta[slot] > 0.0):
             touched.counts[SEARCHES] += 1
             fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
             tell_threshold(postings, wanted, slot, buffers.theta[slot])

@@ -94,7 +94,7 @@ def search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs):
         tail = max(0.0, tail - mine * mine)
         rest = math.sqrt(tail)
         start, room = rings.start[wanted.word[t]], rings.room[wanted.word[t]]
-        head, held = rings.head[wanted.word[t]], rings.count[wanted.word[t]]
+        head, held = rings.head[wanted.word[t]], rings.held[wanted.word[t]]
         for i in range(held - 1, -1, -1):  # the newest first
             at = start + ((head + i) & (room - 1))
             if size == most:
@@ -170,8 +170,8 @@ def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
     if lost >= 0.0 or size == most:
         theta = worst
         if lost == worst:
-            # Older ones of the lowest score are missing. They never come into the list where k newer
-            # ones of that score are here; else that score is not kept.
+            # Older ones of the lowest score are missing. They never come into the list where k
+            # newer ones of that score are here; else that score is not kept.
             equal = 0
             while equal < size and scores[size - 1 - equal] == worst:
                 equal += 1
@@ -185,7 +185,7 @@ def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
         buffers.seq[at + i] = seqs[i]
     buffers.start[slot] = at
     buffers.room[slot] = (size + STEP) // STEP * STEP
-    buffers.count[slot] = size
+    buffers.held[slot] = size
     drop_dominated(buffers, slot, k)
     buffers.theta[slot] = theta
 

@@ -47,8 +47,12 @@ class Wanted(NamedTuple):
     where: NDArray[np.int32]
 
 
-class Space2(NamedTuple):
-    """How far is far? `unit` is what the straight line between two `spot`s is counted in."""
+class Distances(NamedTuple):
+    """How far is far?
+
+    - `max_dist`: where nearness ends
+    - `unit`: the share of it that a straight line of length 1 between two `spot`s is
+    """
 
     on_earth: bool
     max_dist: float

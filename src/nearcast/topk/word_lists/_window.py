@@ -55,7 +55,7 @@ class Rings(NamedTuple):
     weight: NDArray[np.uint16]
     start: NDArray[np.int64]
     head: NDArray[np.int32]
-    count: NDArray[np.int32]
+    held: NDArray[np.int32]
     room: NDArray[np.int32]
     free: NDArray[np.int64]
     used: NDArray[np.int64]
@@ -64,7 +64,10 @@ class Rings(NamedTuple):
 def empty_messages() -> Messages:
     """No message."""
     return Messages(
-        *(np.empty(16, np.float64) for _ in range(4)),
+        np.empty(16, np.float64),
+        np.empty(16, np.float64),
+        np.empty(16, np.float64),
+        np.empty(16, np.float64),
         np.empty(16, np.bool_),
         np.empty(16, np.int64),
         np.empty(16, np.int32),
@@ -146,7 +149,7 @@ def claim_ring(rings, kind):
         cell[:at] = rings.cell[:at]
         weight[:at] = rings.weight[:at]
         rings = Rings(
-            seq, cell, weight, rings.start, rings.head, rings.count, rings.room, rings.free,
+            seq, cell, weight, rings.start, rings.head, rings.held, rings.room, rings.free,
             rings.used,
         )  # fmt: skip
     return rings, at
@@ -155,7 +158,7 @@ def claim_ring(rings, kind):
 @njit(cache=True, nogil=True)
 def move_ring(rings, word, room):
     """The same postings where there is more, or less, room, from its beginning on."""
-    old, count, old_room = rings.start[word], rings.count[word], rings.room[word]
+    old, count, old_room = rings.start[word], rings.held[word], rings.room[word]
     at = np.int64(-1)
     if room > 0:
         rings, at = claim_ring(rings, log2(room))
@@ -177,7 +180,7 @@ def move_ring(rings, word, room):
 @njit(cache=True, nogil=True)
 def append(rings, word, seq, cell, weight):
     """A new message has the word.  Amortised O(1)."""
-    count, room = rings.count[word], rings.room[word]
+    count, room = rings.held[word], rings.room[word]
     if count == room:
         rings = move_ring(rings, word, max(1, 2 * room))
         room = rings.room[word]
@@ -185,7 +188,7 @@ def append(rings, word, seq, cell, weight):
     rings.seq[at] = seq
     rings.cell[at] = cell
     rings.weight[at] = weight
-    rings.count[word] = count + 1
+    rings.held[word] = count + 1
     return rings
 
 
@@ -193,10 +196,10 @@ def append(rings, word, seq, cell, weight):
 def drop_oldest(rings, word):
     """The oldest message of a word has left the window.  Amortised O(1)."""
     room = rings.room[word]
-    rings.count[word] -= 1
+    rings.held[word] -= 1
     rings.head[word] = (rings.head[word] + 1) & (room - 1)
-    if rings.count[word] == 0:
+    if rings.held[word] == 0:
         rings = move_ring(rings, word, 0)
-    elif 4 * rings.count[word] <= room:
+    elif 4 * rings.held[word] <= room:
         rings = move_ring(rings, word, room // 2)
     return rings

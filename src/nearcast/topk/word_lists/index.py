@@ -28,6 +28,14 @@ from nearcast.topk.word_lists._buffers import (
     release_row,
 )
 from nearcast.topk.word_lists._check import check_arrays
+from nearcast.topk.word_lists._maintenance import (
+    FEW_WORDS,
+    LATEST,
+    count_from,
+    with_terms,
+    with_words,
+    words_in_use,
+)
 from nearcast.topk.word_lists._postings import Postings, empty_postings
 from nearcast.topk.word_lists._process import (
     AFFECTED,
@@ -43,7 +51,7 @@ from nearcast.topk.word_lists._process import (
 )
 from nearcast.topk.word_lists._search import fill_rows
 from nearcast.topk.word_lists._wanted import (
-    Space2,
+    Distances,
     Wanted,
     put_all_postings,
     take_postings,
@@ -103,6 +111,7 @@ class WordLists(TopKIndex):
         self._terms = 0
         self._times = GrowingArray(np.empty(0, np.uint16))  # by term: how often it is asked for
         self._unused_terms = 0
+        self._words_when_counted = 0
         self._largest = 0.0
         self._grid: tuple[float, float, float, float] | None = (
             EARTH_GRID if space is Space.EARTH else None
@@ -161,7 +170,7 @@ class WordLists(TopKIndex):
             self._buffers, wanted, slots, self._messages, self._rings, *self._how[:3]
         )
         self._postings = put_all_postings(
-            self._postings, wanted, slots, self._buffers.theta, self._space2
+            self._postings, wanted, slots, self._buffers.theta, self._distances
         )
 
     def unsubscribe(self, subscription_id: Id) -> None:
@@ -171,15 +180,21 @@ class WordLists(TopKIndex):
         take_postings(self._postings, self._wanted, slot)
         buffers = self._buffers
         release_row(buffers, buffers.start[slot], buffers.room[slot])
-        buffers.room[slot] = buffers.count[slot] = 0
+        buffers.room[slot] = buffers.held[slot] = 0
         self._unused_terms += int(self._wanted.words[slot])
         self._wanted.k[slot] = 0
         self._subscription_ids.remove(np.array([slot]))
+        if self._unused_terms > FEW_WORDS + self._terms // 2:
+            live = self._subscription_ids.live_slots()
+            self._wanted, old = with_terms(self._wanted, live)
+            self._times = GrowingArray(self._times.used[old])
+            self._terms, self._unused_terms = len(old), 0
 
     # ------------------------------------------------------------------ messages
 
     def publish(self, message: Message) -> list[ListChange]:
         now = self._checked_time(message)
+        self._tidy()
         at = middle(message)
         counts = Counter(message.keywords)
         numbers = self._numbers(list(counts))
@@ -211,23 +226,25 @@ class WordLists(TopKIndex):
         times = np.maximum.accumulate(np.append(self.now, messages.time))
         late = np.flatnonzero(messages.time < times[:-1] - self.lateness)
         if len(late):
-            self._checked_time(messages.message(int(late[0])))
+            raise self._too_late(messages.message(int(late[0])), float(times[late[0]]))
         if (self._message_ids.find(messages.ids) >= 0).any():
             raise ValueError("an id of the batch is in the window; publish its message by itself")
         if len(messages) == 0:
             return np.empty(0, np.int32)
+        self._tidy()
         numbers = self._numbers(messages.lexicon)
         start, word, counts = _distinct_words(messages, numbers, self._idf.used)
         at = _middles(messages)
         self._choose_grid(at[0, 0], at[0, 1])
         self.now = float(times[-1])
-        oldest = int(self._messages.ends[OLDEST])
+        oldest, first = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
         state, changed = publish_all(
             self._state, at, times[1:], start, word, counts, self._most, self._seconds, *self._how
         )
         self._take(state)
-        self._name_messages(messages.ids)
-        self._forget_ids(oldest)
+        still = max(first, int(self._messages.ends[OLDEST]))  # others have left with the batch
+        self._forget_ids(oldest, first)
+        self._name_messages(messages.ids[still - first :])
         return changed
 
     def advance(self, now: float) -> list[ListChange]:
@@ -239,10 +256,11 @@ class WordLists(TopKIndex):
         """What leaves the window, by arrival, with its id."""
         oldest = int(self._messages.ends[OLDEST])
         self._take(expire(self._state, most, now - self._seconds, *self._how))
-        return self._forget_ids(oldest)
+        return self._forget_ids(oldest, int(self._messages.ends[NEXT]))
 
-    def _forget_ids(self, oldest: int) -> dict[int, Id]:
-        seqs = np.arange(oldest, int(self._messages.ends[OLDEST]))
+    def _forget_ids(self, oldest: int, end: int) -> dict[int, Id]:
+        """The ids of those from `oldest` on, and before `end`, that have left the window."""
+        seqs = np.arange(oldest, min(end, int(self._messages.ends[OLDEST])))
         slots = self._id_of_seq[seqs & (len(self._id_of_seq) - 1)]
         mine = self._seq_of_id.used[slots] == seqs  # not those that were replaced
         ids = self._message_ids.list_of(slots[mine])
@@ -291,7 +309,7 @@ class WordLists(TopKIndex):
 
     def _ranked(self, slot: int) -> Ranked:
         buffers, at = self._buffers, int(self._buffers.start[slot])
-        end = at + min(int(self._wanted.k[slot]), int(buffers.count[slot]))
+        end = at + min(int(self._wanted.k[slot]), int(buffers.held[slot]))
         return tuple(
             (self._message_id(seq), score)
             for seq, score in zip(
@@ -335,7 +353,7 @@ class WordLists(TopKIndex):
             len(self),
             int(self._messages.ends[LIVE]),
             sum(array.nbytes for array in self._arrays().values()),
-            int(self._buffers.count.sum()),
+            int(self._buffers.held.sum()),
             int(counts[CANDIDATES]),
             int(counts[AFFECTED]),
             int(counts[SEARCHES]),
@@ -344,7 +362,7 @@ class WordLists(TopKIndex):
     def check(self) -> None:
         check_arrays(
             self._buffers, self._postings, self._wanted, self._messages, self._rings,
-            self._idf.used, self._grid_or_any, self._space2, self._subscription_ids.live_slots(),
+            self._idf.used, self._distances, self._subscription_ids.live_slots(),
         )  # fmt: skip
         assert int(self._messages.ends[LIVE]) == len(self._message_ids)
 
@@ -435,17 +453,17 @@ class WordLists(TopKIndex):
 
     @property
     def _how(self) -> tuple[Any, ...]:
-        return self._idf.used, self._grid_or_any, self._space2, self._largest
+        return self._idf.used, self._grid_or_any, self._distances, self._largest
 
     @property
     def _grid_or_any(self) -> tuple[float, float, float, float]:
         return self._grid or (0.0, 0.0, 1.0, 1.0)
 
     @property
-    def _space2(self) -> Space2:
+    def _distances(self) -> Distances:
         on_earth = self.space is Space.EARTH
         far = self.scoring.max_dist
-        return Space2(on_earth, far, (6371008.8 if on_earth else 1.0) / far)
+        return Distances(on_earth, far, (6371008.8 if on_earth else 1.0) / far)
 
     @property
     def _most(self) -> int:
@@ -454,6 +472,29 @@ class WordLists(TopKIndex):
     @property
     def _seconds(self) -> float:
         return self.window.seconds if isinstance(self.window, TimeWindow) else float("inf")
+
+    def _tidy(self) -> None:
+        """Before messages come: forget words that nobody has any more, and count from 0 again."""
+        words = len(self._vocabulary)
+        if words > FEW_WORDS + 2 * self._words_when_counted:
+            kept = words_in_use(self._postings, self._rings, words)
+            self._words_when_counted = len(kept)
+            if words > FEW_WORDS + 2 * len(kept):
+                texts = self._vocabulary.to_arrow(kept)
+                self._vocabulary = StringTable()
+                self._vocabulary.add(texts)
+                self._idf = GrowingArray(self._idf.used[kept])
+                self._postings, self._rings = with_words(
+                    self._postings, self._wanted, self._messages, self._rings, kept
+                )
+        if int(self._messages.ends[NEXT]) > LATEST:
+            size = len(self._messages.lon)
+            shift = int(self._messages.ends[OLDEST]) // size * size
+            count_from(
+                self._buffers, self._messages, self._rings, self._subscription_ids.live_slots(),
+                shift,
+            )  # fmt: skip
+            self._seq_of_id.used[self._seq_of_id.used >= 0] -= shift
 
     def _choose_grid(self, x: float, y: float) -> None:
         """In a plane: around the first message, as far as nearness counts."""
@@ -473,13 +514,13 @@ class WordLists(TopKIndex):
             postings, rings = self._postings, self._rings
             self._postings = postings._replace(
                 start=_wider(postings.start, size, -1),
-                count=_wider(postings.count, size, 0),
+                held=_wider(postings.held, size, 0),
                 room=_wider(postings.room, size, 0),
             )
             self._rings = rings._replace(
                 start=_wider(rings.start, size, -1),
                 head=_wider(rings.head, size, 0),
-                count=_wider(rings.count, size, 0),
+                held=_wider(rings.held, size, 0),
                 room=_wider(rings.room, size, 0),
             )
         return numbers
@@ -498,7 +539,7 @@ class WordLists(TopKIndex):
         self._buffers = buffers._replace(
             start=_wider(buffers.start, size, 0),
             room=_wider(buffers.room, size, 0),
-            count=_wider(buffers.count, size, 0),
+            held=_wider(buffers.held, size, 0),
             theta=_wider(buffers.theta, size, 0.0),
             free=_wider(buffers.free, most_entries(k) // STEP + 2, -1),
         )

@@ -1,0 +1,140 @@
+"""Any order of events: every index keeps the lists of the oracle."""
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from nearcast.model import Box, Message, Point, Space, TopKSubscription
+from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from tests.topk.lists import assert_same_lists
+
+WORDS = ["tea", "cake", "jazz", "bus", "naïve"]
+IDS = st.one_of(st.integers(0, 4), st.sampled_from(["a", "b"]))
+WINDOWS = st.one_of(
+    st.builds(CountWindow, st.sampled_from([1, 2, 5, 20])),
+    st.builds(TimeWindow, st.sampled_from([1, 4, 20])),
+)
+LONGITUDES = st.sampled_from([-180.0, -179.99, 0.0, 0.01, 10.0, 180.0])
+LATITUDES = st.sampled_from([-90.0, 0.0, 0.01, 5.0, 90.0])
+ALPHAS = st.sampled_from([0.0, 0.3, 0.5, 1.0])
+
+
+class Comparison(RuleBasedStateMachine):
+    """The same calls to the oracle and to the index."""
+
+    @initialize(
+        window=WINDOWS,
+        space=st.sampled_from(Space),
+        frequencies=st.one_of(
+            st.none(), st.dictionaries(st.sampled_from(WORDS), st.integers(0, 10))
+        ),
+        lateness=st.sampled_from([0.0, 3.0]),
+        max_dist=st.sampled_from([5.0, 1e6, 2e7]),
+    )
+    def make(self, window, space, frequencies, lateness, max_dist):
+        statistics = None if frequencies is None else WordStatistics(10, frequencies)
+        options = {
+            "space": space,
+            "max_dist": max_dist,
+            "statistics": statistics,
+            "lateness": lateness,
+        }
+        self.space, self.lateness = space, lateness
+        self.oracle = ScanTopK(window, **options)
+        self.index = WordLists(window, **options)
+        self.subscribed, self.published, self.now = set(), 0, 0.0
+
+    def point(self, lon, lat):
+        return Point(lon, lat, space=self.space)
+
+    @rule(
+        id=IDS,
+        words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+        lon=LONGITUDES,
+        lat=LATITUDES,
+        k=st.sampled_from([1, 2, 3, 30]),
+        alpha=ALPHAS,
+    )
+    def subscribe(self, id, words, lon, lat, k, alpha):
+        subscription = TopKSubscription(id, words, self.point(lon, lat), k, alpha)
+        self.compare(self.oracle.subscribe(subscription), self.index.subscribe(subscription))
+        self.subscribed.add(id)
+        kept = self.index.subscription(id)
+        assert (kept.at, kept.k, kept.alpha) == (subscription.at, k, alpha)
+        assert sorted(kept.keywords) == sorted(subscription.keywords)
+
+    @precondition(lambda self: self.subscribed)
+    @rule(data=st.data())
+    def unsubscribe(self, data):
+        id = data.draw(st.sampled_from(sorted(self.subscribed, key=str)))
+        self.subscribed.remove(id)
+        self.oracle.unsubscribe(id)
+        self.index.unsubscribe(id)
+
+    @rule(
+        words=st.lists(st.sampled_from([*WORDS, "nobody's"]), max_size=5),
+        lon=LONGITUDES,
+        lat=LATITUDES,
+        later=st.sampled_from([0.0, 0.0, 0.5, 2.0]),
+        late=st.booleans(),
+        again=st.integers(0, 9),
+        is_box=st.booleans(),
+    )
+    def publish(self, words, lon, lat, later, late, again, is_box):
+        self.now += later
+        self.published += 1
+        # Now and then an id that may still be in the window.
+        id = self.published if again else max(1, self.published - 2)
+        at = self.point(lon, lat)
+        if is_box:
+            at = Box(lon, min(lat, 1.0), lon, lat, space=self.space) if lat >= 1 else at
+        time = self.now - (self.lateness if late else 0.0)
+        message = Message(id, keywords=words, at=at, time=time)
+        self.compare(self.oracle.publish(message), self.index.publish(message))
+
+    @rule(seconds=st.sampled_from([0.0, 1.0, 10.0]))
+    def advance(self, seconds):
+        self.now += seconds
+        self.compare(self.oracle.advance(self.now), self.index.advance(self.now))
+
+    @rule()
+    def save_and_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.index.save(Path(folder) / "index.near")
+            self.oracle.save(Path(folder) / "oracle.near")
+            self.index = WordLists.load(Path(folder) / "index.near")
+            self.oracle = ScanTopK.load(Path(folder) / "oracle.near")
+
+    def compare(self, expected, found):
+        """The changed lists; those that only rounding may have changed aside."""
+        by_id = {change.subscription_id: change for change in found}
+        for change in expected:
+            assert_same_lists(self.index.results(change.subscription_id), change.results)
+            if change.subscription_id in by_id:
+                assert_same_lists(by_id[change.subscription_id].results, change.results)
+        for change in found:
+            assert change.results == self.index.results(change.subscription_id)
+            before = set(dict(change.results)) - set(change.entered)
+            assert not before & set(change.left)
+
+    @invariant()
+    def lists_are_the_same(self):
+        if not hasattr(self, "index"):
+            return
+        assert len(self.index) == len(self.subscribed)
+        for id in self.subscribed:
+            assert_same_lists(self.index.results(id), self.oracle.results(id))
+        self.index.check()
+
+
+TestComparison = Comparison.TestCase
+TestComparison.settings = settings(max_examples=30, stateful_step_count=40)

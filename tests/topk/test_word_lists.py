@@ -1,0 +1,175 @@
+"""What the state machine does not come to: many words, many arrivals, batches, bad input."""
+
+import numpy as np
+import pytest
+
+from nearcast.batches import MessageBatch
+from nearcast.model import Message, Point, Space, TopKSubscription
+from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from nearcast.topk.word_lists import _maintenance
+from nearcast.topk.word_lists import index as word_lists
+from tests.topk.lists import assert_same_lists
+
+HERE = Point(2.35, 48.86)
+
+
+def random_messages(count, drift=0.0):
+    """The places move east by `drift` degrees with each message."""
+    random = np.random.default_rng(0)
+    words = [f"w{n}" for n in range(40)]
+    return [
+        Message(
+            n,
+            keywords=random.choice(words, random.integers(1, 6)).tolist(),
+            at=Point(random.uniform(2, 3) + n * drift, random.uniform(48, 49)),
+            time=float(n),
+        )
+        for n in range(count)
+    ]
+
+
+def random_subscriptions(count, seed=1):
+    random = np.random.default_rng(seed)
+    return [
+        TopKSubscription(
+            f"s{n}",
+            random.choice([f"w{n}" for n in range(40)], 3).tolist(),
+            Point(random.uniform(2, 3), random.uniform(48, 49)),
+            k=int(random.integers(1, 8)),
+            alpha=random.uniform(),
+        )
+        for n in range(count)
+    ]
+
+
+@pytest.mark.parametrize("window", [CountWindow(150), TimeWindow(150.0)])
+def test_many_messages_leave_and_rows_are_filled_again(window):
+    statistics = WordStatistics.of_messages(random_messages(100))
+    oracle = ScanTopK(window, max_dist=200_000, statistics=statistics)
+    index = WordLists(window, max_dist=200_000, statistics=statistics)
+    messages = random_messages(500, drift=0.004)  # so that the old ones are the better ones
+    for message in messages[:100]:
+        oracle.publish(message)
+        index.publish(message)
+    for subscription in random_subscriptions(12):
+        oracle.subscribe(subscription)
+        index.subscribe(subscription)
+    for n, message in enumerate(messages[100:]):
+        oracle.publish(message)
+        index.publish(message)
+        if n % 100 == 0:
+            index.check()
+            for id in oracle._subscriptions:
+                assert_same_lists(index.results(id), oracle.results(id))
+    stats = index.stats()
+    assert stats.reevaluations > 0
+    assert stats.buffered < 12 * 40
+
+
+def test_a_batch_is_its_messages_one_by_one():
+    one, other = WordLists(CountWindow(50)), WordLists(CountWindow(50))
+    subscriptions = random_subscriptions(20)
+    one.subscribe_many(subscriptions)
+    other.subscribe_many(subscriptions)
+    messages = random_messages(200)
+    changed = [len(one.publish(message)) for message in messages]
+    counts = [
+        *other.publish_batch(MessageBatch.from_messages(messages[:120])),
+        *other.publish_batch(MessageBatch.from_messages(messages[120:])),
+    ]
+    assert counts == changed
+    for subscription in subscriptions:
+        assert one.results(subscription.id) == other.results(subscription.id)
+    other.check()
+
+
+def test_words_that_nobody_has_any_more_are_forgotten(monkeypatch):
+    monkeypatch.setattr(word_lists, "FEW_WORDS", 4)
+    index = WordLists(CountWindow(3))
+    index.subscribe(TopKSubscription("s", "tea", HERE))
+    for n in range(200):
+        index.publish(Message(n, keywords=["tea", f"only{n}"], at=HERE))
+        index.check()
+    assert len(index._vocabulary) < 20
+    assert [id for id, _ in index.results("s")] == [199, 198, 197]
+
+
+def test_terms_of_those_who_left_are_forgotten(monkeypatch):
+    monkeypatch.setattr(word_lists, "FEW_WORDS", 4)
+    index = WordLists(CountWindow(3))
+    for n in range(100):
+        index.subscribe(TopKSubscription(n, f"tea cake w{n}", HERE))
+        if n >= 5:
+            index.unsubscribe(n - 5)
+        index.check()
+    assert index._terms < 60
+    assert index.subscription(99).keywords == ("cake", "tea", "w99")
+
+
+def test_arrivals_are_counted_from_0_again(monkeypatch):
+    monkeypatch.setattr(word_lists, "LATEST", 100)
+    oracle, index = ScanTopK(CountWindow(20)), WordLists(CountWindow(20))
+    for subscription in random_subscriptions(10):
+        oracle.subscribe(subscription)
+        index.subscribe(subscription)
+    for message in random_messages(400):
+        oracle.publish(message)
+        index.publish(message)
+        index.check()
+        assert index._messages.ends[1] < 200
+    for id in oracle._subscriptions:
+        assert_same_lists(index.results(id), oracle.results(id))
+    assert _maintenance.LATEST > 100
+
+
+@pytest.mark.parametrize("make", [ScanTopK, WordLists])
+def test_what_is_wrong_is_told_and_changes_nothing(make):
+    index = make(CountWindow(3), lateness=1.0)
+    index.publish(Message(1, text="tea", at=HERE, time=10.0))
+    with pytest.raises(
+        ValueError, match=r"time 8.0 is before 10.0, the latest so far, by more than"
+    ):
+        index.publish(Message(2, text="tea", at=HERE, time=8.0))
+    with pytest.raises(ValueError, match=r"now 9.0 is before 10.0"):
+        index.advance(9.0)
+    with pytest.raises(ValueError, match="not finite"):
+        index.advance(float("nan"))
+    with pytest.raises(ValueError, match=r"message 3 is in .*PLANE"):
+        index.publish(Message(3, text="tea", at=Point(0, 0, space=Space.PLANE), time=10.0))
+    with pytest.raises(TypeError, match="is no TopKSubscription"):
+        index.subscribe("tea")
+    with pytest.raises(KeyError):
+        index.unsubscribe("nobody")
+    with pytest.raises(KeyError):
+        index.results(7)
+    [change] = index.subscribe(TopKSubscription("s", "tea", HERE))
+    assert [id for id, _ in change.results] == [1]
+    assert len(index) == 1
+    assert "s" in index
+    assert 7 not in index
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="max_dist is missing"):
+        WordLists(CountWindow(3), space=Space.PLANE)
+    with pytest.raises(ValueError, match=r"max_dist 0.0 is not positive"):
+        WordLists(CountWindow(3), max_dist=0)
+    with pytest.raises(ValueError, match="lateness -1 is negative"):
+        WordLists(CountWindow(3), lateness=-1)
+    with pytest.raises(TypeError, match="give a CountWindow or a TimeWindow"):
+        WordLists(3)
+    with pytest.raises(ValueError, match="'tea' in 3 of 2 documents"):
+        WordStatistics(2, {"tea": 3})
+
+
+def test_a_batch_is_taken_or_refused_as_a_whole():
+    index = WordLists(CountWindow(10))
+    index.publish(Message(1, text="tea", at=HERE, time=5.0))
+    late = [Message(2, text="tea", at=HERE, time=6.0), Message(3, text="tea", at=HERE, time=5.5)]
+    with pytest.raises(ValueError, match=r"message 3: time 5.5 is before 6.0"):
+        index.publish_batch(MessageBatch.from_messages(late))
+    again = [Message(1, text="tea", at=HERE, time=6.0)]
+    with pytest.raises(ValueError, match="publish its message by itself"):
+        index.publish_batch(MessageBatch.from_messages(again))
+    assert index.stats().messages == 1
+    assert len(index.publish_batch(MessageBatch.from_messages([]))) == 0
