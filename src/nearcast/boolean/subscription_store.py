@@ -36,6 +36,7 @@ FEW_CLAUSE_WORDS = 64  # an ordinary subscription: one clause with no more
 PLENTY = 2**20  # ordinary subscriptions at the least for which a roomy store has room
 FARTHEST_BOUND = 1e37
 FEW_WORDS = 1024  # not worth forgetting
+MOST_WORDS_A_USED_ONE = 4 / 3  # a word takes about 50 bytes, a subscription a hundred
 _NONE = -1
 
 
@@ -220,7 +221,7 @@ class SubscriptionStore:
         self._first_entry.used[slots] = _NONE
         self.ids.remove(slots)
         self.regions.put(slots, RegionColumn.everywhere(len(slots), self.space))
-        if self._unused_terms > 1024 + len(self._terms.used) // 2:
+        if self._unused_terms > 1024 + len(self._terms.used) // 8:
             total = len(self._terms.used) - self._unused_terms
             self._terms = GrowingArray(pack_terms(self.clauses, total))
             self._unused_terms = 0
@@ -235,7 +236,7 @@ class SubscriptionStore:
         frequency = self._frequency_by_rank()
         old_rank = self._rank_of.used
         kept = self._words_in_use()
-        if self.words > FEW_WORDS + 2 * len(kept):
+        if self.words > FEW_WORDS + MOST_WORDS_A_USED_ONE * len(kept):
             words = self._vocabulary.to_arrow(kept)
             self._vocabulary = StringTable()
             self._vocabulary.add(words)
@@ -249,12 +250,12 @@ class SubscriptionStore:
         self._rank_of = GrowingArray(rank)
 
     def has_many_unused_words(self) -> bool:
-        """Is it time for `order_words` to forget some?  Counts only when words have doubled."""
-        if self.words <= FEW_WORDS + 2 * self._words_when_counted:
+        """Is it time for `order_words` to forget some?  Counts only when there are many new ones."""
+        if self.words <= FEW_WORDS + MOST_WORDS_A_USED_ONE * self._words_when_counted:
             return False
         in_use = len(self._words_in_use())
         self._words_when_counted = in_use
-        return self.words > FEW_WORDS + 2 * in_use
+        return self.words > FEW_WORDS + MOST_WORDS_A_USED_ONE * in_use
 
     def shares_by_rank(self) -> NDArray[np.float64]:
         """The share of subscriptions that require each word, by rank.  O(size)."""
