@@ -32,7 +32,7 @@ Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
 CHUNK = 1024  # messages
 
 # Single changes wait until a message asks, but never more of them than this.
-MOST_WAITING = 1024
+MOST_WAITING = 4096
 
 
 class FlatIndex(BooleanIndex):

@@ -250,7 +250,7 @@ class SubscriptionStore:
         self._rank_of = GrowingArray(rank)
 
     def has_many_unused_words(self) -> bool:
-        """Is it time for `order_words` to forget some?  Counts only when there are many new ones."""
+        """Is it time for `order_words` to forget some?  Counts only when many words are new."""
         if self.words <= FEW_WORDS + MOST_WORDS_A_USED_ONE * self._words_when_counted:
             return False
         in_use = len(self._words_in_use())

@@ -77,11 +77,14 @@ def find_strings(queried, offsets, data, start, slots, numbers):
 
 @njit(cache=True, nogil=True)
 def add_strings(queried, offsets, position, data, start, slots, count, capacity, numbers):
-    """Like `find_strings` from `position` on, but number the unknown strings from `count` up.
+    """Number the strings that `find_strings` did not know, from `position` on, from `count` up.
 
     Stops at the first string that has no room; returns the position reached and the new count.
     """
     while position < len(numbers):
+        if numbers[position] != EMPTY:
+            position += 1
+            continue
         first, last = offsets[position], offsets[position + 1]
         slot = slot_of(queried, first, last, data, start, slots)
         if slots[slot] == EMPTY:

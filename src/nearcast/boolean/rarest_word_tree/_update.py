@@ -20,6 +20,7 @@ from nearcast.boolean._records import (
 )
 from nearcast.boolean.rarest_word_tree._build import build, write_run
 from nearcast.boolean.rarest_word_tree._layout import (
+    BLOCK,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
@@ -60,6 +61,7 @@ from nearcast.boolean.rarest_word_tree._pack import (
 from nearcast.boolean.rarest_word_tree._r_tree import insert_lane
 from nearcast.prefetch import prefetch_row
 
+TOGETHER = 256
 SLACK = 64  # a small list is not built again for a few changes
 
 
@@ -160,17 +162,29 @@ def _rebuild(tree, clauses, chance, chains, holder, depth):
 
 @njit(cache=True, nogil=True)
 def insert_all(tree, clauses, chance, chains, arena):
-    """Add entries.  O(log n) each, amortised."""
-    for i in range(len(arena)):
-        prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
-    for i in range(len(arena)):
-        reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
-        if reference & 3 == RUN:
-            prefetch_row(tree.lines, run_start(reference) // LANES)
-        elif reference & 3 == NODE:
-            prefetch_row(tree.nodes, reference >> 2)
-    for i in range(len(arena)):
-        tree = _insert(tree, clauses, chance, chains, arena[i])
+    """Add entries.  O(log n) each, amortised.
+
+    Some at a time: what an entry will read is asked for while others are on their way.
+    """
+    for low in range(0, len(arena), TOGETHER):
+        high = min(low + TOGETHER, len(arena))
+        for i in range(low, high):
+            prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
+        for i in range(low, high):
+            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            if reference & 3 == RUN:
+                prefetch_row(tree.lines, run_start(reference) // LANES)
+            elif reference & 3 == NODE:
+                prefetch_row(tree.nodes, reference >> 2)
+        for i in range(low, high):
+            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            if reference & 3 == NODE:
+                node = reference >> 2
+                prefetch_row(tree.child_word, tree.nodes[node, CHILDREN_AT])
+                for line in range(BLOCK):
+                    prefetch_row(tree.lines, tree.nodes[node, TREE] // LANES + line)
+        for i in range(low, high):
+            tree = _insert(tree, clauses, chance, chains, arena[i])
     return tree
 
 
