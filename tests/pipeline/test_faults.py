@@ -27,9 +27,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are f
 
 
 def test_kills_at_random_moments(tmp_path):
-    result = play(tmp_path, 7, "local[2,4]", [DRIVER, WORKER])
+    result = play(tmp_path, 7, "local[2,4]", [DRIVER, WORKER] * 2)
     assert not result.problems, result
-    assert result.kills == {DRIVER: 1, WORKER: 1}
+    assert result.kills == {DRIVER: 2, WORKER: 2}
 
 
 class SinkThatFails(StoreSink):
