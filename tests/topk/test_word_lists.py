@@ -173,3 +173,43 @@ def test_a_batch_is_taken_or_refused_as_a_whole():
         index.publish_batch(MessageBatch.from_messages(again))
     assert index.stats().messages == 1
     assert len(index.publish_batch(MessageBatch.from_messages([]))) == 0
+
+
+@pytest.mark.parametrize("far", [1e-3, 1.0, 1e25])
+def test_far_away_in_a_plane(far):
+    """Float32 cannot tell such places apart, and squares of their differences overflow."""
+    oracle = ScanTopK(CountWindow(60), space=Space.PLANE, max_dist=far)
+    index = WordLists(CountWindow(60), space=Space.PLANE, max_dist=far)
+    places = [Point(x, y, space=Space.PLANE) for x in (0, 1e10, 1e10 + far / 2, -1e37, 1e60)
+              for y in (0.0, 1e37)]  # fmt: skip
+    for n, at in enumerate(places):
+        subscription = TopKSubscription(n, "tea", at, k=3, alpha=1.0)
+        oracle.subscribe(subscription)
+        index.subscribe(subscription)
+    for n in range(300):
+        message = Message(n, text="tea", at=places[n * 7 % len(places)])
+        oracle.publish(message)
+        index.publish(message)
+    index.check()
+    for n in range(len(places)):
+        assert_same_lists(index.results(n), oracle.results(n))
+
+
+def test_a_word_that_is_said_a_hundred_thousand_times():
+    oracle, index = ScanTopK(CountWindow(3)), WordLists(CountWindow(3))
+    message = Message(1, keywords=["tea"] * 100_000 + ["cake"] * 50_000, at=HERE)
+    for each in (oracle, index):
+        each.subscribe(TopKSubscription("s", ["cake"] * 70_000 + ["tea"], HERE, alpha=0.0))
+        each.publish(message)
+    assert_same_lists(index.results("s"), oracle.results("s"))
+    assert index.publish_batch(MessageBatch.from_messages([Message(2, text="bus", at=HERE)])) == [0]
+
+
+def test_subscriptions_that_cannot_be_are_refused_and_nothing_changes():
+    index = WordLists(CountWindow(3))
+    tea = TopKSubscription("s", "tea", HERE)
+    with pytest.raises(ValueError, match="'s' is there twice"):
+        index.subscribe_many([tea, TopKSubscription(1, "tea", HERE), tea])
+    with pytest.raises(ValueError, match="k 10001 is more than 10000"):
+        index.subscribe_many([tea, TopKSubscription("t", "tea", HERE, k=10_001)])
+    assert len(index) == 0

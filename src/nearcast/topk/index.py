@@ -52,7 +52,7 @@ class TopKStats:
     """What an index holds and what it has done.
 
     - `subscriptions`, `messages`: how many are live, in the window
-    - `bytes`: memory of its arrays in use, without room kept for growth
+    - `bytes`: memory of its arrays, with room kept for growth; 0 where it has none
     - `buffered`: messages kept for subscriptions, all together
     - `candidates`: subscriptions looked at for a message, since the index was made
     - `affected`: those among them whose buffer took the message
@@ -104,6 +104,7 @@ class TopKIndex(ABC):
         if self.lateness < 0:
             raise ValueError(f"lateness {lateness} is negative; give 0 or more seconds")
         self.now = float("-inf")
+        self._begin()
 
     @property
     def space(self) -> Space:
@@ -111,6 +112,10 @@ class TopKIndex(ABC):
         return self.scoring.space
 
     # ------------------------------------------------------------------ what an index does
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Have no subscription and an empty window; the settings are there."""
 
     @abstractmethod
     def subscribe(self, subscription: TopKSubscription) -> list[ListChange]:

@@ -13,7 +13,7 @@ from nearcast.model.ids import check_id
 from nearcast.space import distance
 from nearcast.topk.index import Scoring, TopKIndex, TopKStats, middle
 from nearcast.topk.list_change import ListChange, Ranked, list_change
-from nearcast.topk.windows import CountWindow, Window, window_of, window_row
+from nearcast.topk.windows import CountWindow, window_of, window_row
 from nearcast.topk.word_statistics import WordStatistics
 
 
@@ -41,18 +41,7 @@ class ScanTopK(TopKIndex):
     (1,)
     """
 
-    def __init__(
-        self,
-        window: Window,
-        *,
-        space: Space = Space.EARTH,
-        max_dist: float | None = None,
-        statistics: WordStatistics | None = None,
-        lateness: float = 0.0,
-    ) -> None:
-        super().__init__(
-            window, space=space, max_dist=max_dist, statistics=statistics, lateness=lateness
-        )
+    def _begin(self) -> None:
         self._subscriptions: dict[Id, TopKSubscription] = {}
         self._kept: list[_Kept] = []
         self._arrivals = 0

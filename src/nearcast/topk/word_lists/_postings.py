@@ -127,6 +127,14 @@ def drop_posting(postings, word, position):
 
 
 @njit(cache=True, nogil=True)
+def bound(dx, dy, dz, scale, slack, alpha, alike):
+    """The most that a score can be, given the way between two spots and what words can share."""
+    near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
+    near = near if near > 0.0 else np.float32(0.0)
+    return alpha * near + (np.float32(1.0) - alpha) * alike
+
+
+@njit(cache=True, nogil=True)
 def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
     """Add to `found`, from `found[hits]` on, the subscriptions a message may concern: how many now.
 
@@ -143,26 +151,19 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
     thetas = postings.data[THETA, at : at + count]
     weights = postings.data[WEIGHT, at : at + count]
     tails = postings.data[TAIL, at : at + count]
-    one = np.float32(1.0)
     for first in range(0, count, BLOCK):
         last = min(count, first + BLOCK)
         # Without branches, so that it is done eight at a time; the second loop seldom finds any.
         above = np.int32(0)
         for i in range(first, last):
-            dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
-            near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
-            near = near if near > 0.0 else np.float32(0.0)
             alike = weights[i] * weight + tails[i] * tail
-            score = alphas[i] * near + (one - alphas[i]) * alike
+            score = bound(xs[i] - x, ys[i] - y, zs[i] - z, scale, slack, alphas[i], alike)
             above += np.int32(1) if score >= thetas[i] else np.int32(0)
         if above == 0:
             continue
         for i in range(first, last):
-            dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
-            near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
-            near = near if near > 0.0 else np.float32(0.0)
             alike = weights[i] * weight + tails[i] * tail
-            score = alphas[i] * near + (one - alphas[i]) * alike
+            score = bound(xs[i] - x, ys[i] - y, zs[i] - z, scale, slack, alphas[i], alike)
             if score >= thetas[i]:
                 found[hits] = postings.slot[at + i]
                 hits += 1

@@ -17,7 +17,7 @@ from nearcast.topk.word_lists._buffers import (
 )
 from nearcast.topk.word_lists._postings import scan_list
 from nearcast.topk.word_lists._search import fill_row
-from nearcast.topk.word_lists._wanted import score_of, spot, tell_threshold
+from nearcast.topk.word_lists._wanted import score_of, spot, spot_error, tell_threshold
 from nearcast.topk.word_lists._window import (
     CELLS,
     LIVE,
@@ -133,15 +133,12 @@ def concerned(postings, word, weight, lon, lat, space, largest):
         tails[j] = math.sqrt(square)
         square += weight[j] * weight[j]
     place = spot(lon, lat, space)
-    if space.on_earth:
-        off = 4e-7
-    else:
-        off = 4e-7 * (largest + max(abs(lon), abs(lat)))
+    slack = 1.0 + space.unit * spot_error(lon, lat, largest, space)
     hits = 0
     for j in range(len(word)):
         hits = scan_list(
             postings, word[j], place, np.float32(weight[j]), np.float32(tails[j]),
-            np.float32(space.unit), np.float32(1.0 + off * space.unit), hits, found,
+            np.float32(space.unit), np.float32(slack), hits, found,
         )  # fmt: skip
     return found[:hits]
 
@@ -205,8 +202,9 @@ def admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight
 def cell_of(lon, lat, grid):
     """The cell of the grid that a place is in."""
     west, south, width, height = grid
-    column = min(CELLS - 1, max(0, int((lon - west) / width)))
-    row = min(CELLS - 1, max(0, int((lat - south) / height)))
+    # Limited before it is a whole number, for which it may be too large.
+    column = int(min(CELLS - 1.0, max(0.0, (lon - west) / width)))
+    row = int(min(CELLS - 1.0, max(0.0, (lat - south) / height)))
     return np.uint16(column * CELLS + row)
 
 

@@ -43,32 +43,44 @@ def sift_down(scores, seqs, size, at):
 
 
 @njit(cache=True, nogil=True)
+def apart_from(cell, start, width, value, is_open):
+    """How far a coordinate is, at the least, from those in a column or row of the grid.
+
+    `is_open`: the first and the last have all that lies farther out as well.
+    """
+    low, high = start + cell * width, start + (cell + 1) * width
+    below = 0.0 if is_open and cell == 0 else low - value
+    above = 0.0 if is_open and cell == CELLS - 1 else value - high
+    # A place on a border may have been rounded into the next cell.
+    rounding = 4e-15 * (abs(start) + CELLS * width + abs(value))
+    return max(0.0, max(below, above) - rounding)
+
+
+@njit(cache=True, nogil=True)
 def nearness_of_cells(lon, lat, grid, space, by_column, by_row, by_level):
-    """What `cell_nearness` needs for every column and row of the grid."""
+    """What `search` needs to know how near each column and row of the grid is, at the most."""
     west, south, width, height = grid
     degree = math.pi / 180.0
     for c in range(CELLS):
-        low, high = west + c * width, west + (c + 1) * width
-        apart = max(0.0, max(low - lon, lon - high))
-        if not space.on_earth and (c == 0 or c == CELLS - 1):
-            apart = max(0.0, low - lon if c > 0 else lon - high)  # all that is farther out is there
+        apart = apart_from(c, west, width, lon, not space.on_earth)
         if space.on_earth:
-            around = max(0.0, min(low + 360.0 - lon, lon + 360.0 - high))
-            apart = min(apart, around)
-            by_column[c] = math.sin(min(apart, 180.0) * degree / 2.0) ** 2
+            apart = min(
+                apart,
+                apart_from(c, west, width, lon - 360.0, False),
+                apart_from(c, west, width, lon + 360.0, False),
+            )
+            by_column[c] = math.sin(apart * degree / 2.0) ** 2
         else:
-            by_column[c] = apart * apart
+            by_column[c] = (apart / space.max_dist) ** 2
     for r in range(CELLS):
-        low, high = south + r * height, south + (r + 1) * height
-        apart = max(0.0, max(low - lat, lat - high))
-        if not space.on_earth and (r == 0 or r == CELLS - 1):
-            apart = max(0.0, low - lat if r > 0 else lat - high)
+        apart = apart_from(r, south, height, lat, not space.on_earth)
         if space.on_earth:
             by_row[r] = math.sin(apart * degree / 2.0) ** 2
+            low, high = south + r * height, south + (r + 1) * height
             level = min(math.cos(low * degree), math.cos(high * degree))
             by_level[r] = max(0.0, level) * math.cos(lat * degree)
         else:
-            by_row[r] = apart * apart
+            by_row[r] = (apart / space.max_dist) ** 2
             by_level[r] = 1.0
 
 
@@ -105,7 +117,7 @@ def search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs):
                 if space.on_earth:
                     near = 1.0 - 2.0 * space.unit * math.asin(min(1.0, math.sqrt(square)))
                 else:
-                    near = 1.0 - space.unit * math.sqrt(square)
+                    near = 1.0 - math.sqrt(square)
                 if alpha * max(0.0, near) + (1.0 - alpha) * alike + 1e-9 < scores[0]:
                     continue
             seq = rings.seq[at]

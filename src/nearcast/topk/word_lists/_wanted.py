@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.model import Space
+from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
 from nearcast.topk.word_lists._postings import (
     ALPHA,
@@ -31,6 +33,9 @@ from nearcast.topk.word_lists._postings import (
 )
 
 DEGREE = math.pi / 180.0
+# A plane's spots end here, where any two places that differ are too far apart for nearness, and
+# the squares of differences still fit a float32.
+FARTHEST = 1e18
 
 
 class Wanted(NamedTuple):
@@ -47,6 +52,15 @@ class Wanted(NamedTuple):
     where: NDArray[np.int32]
 
 
+def empty_wanted() -> Wanted:
+    """No subscription."""
+    floats, integers = np.empty(0, np.float64), np.empty(0, np.int32)
+    starts = np.empty(0, np.int64)
+    return Wanted(
+        floats, floats, floats, integers, starts, integers, integers, floats, integers
+    )  # fmt: skip
+
+
 class Distances(NamedTuple):
     """How far is far?
 
@@ -57,6 +71,12 @@ class Distances(NamedTuple):
     on_earth: bool
     max_dist: float
     unit: float
+
+    @classmethod
+    def of(cls, space: Space, max_dist: float) -> "Distances":
+        """On the Earth spots are on a sphere of radius 1, in a plane `max_dist` is 1."""
+        on_earth = space is Space.EARTH
+        return cls(on_earth, max_dist, EARTH_RADIUS / max_dist if on_earth else 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +89,22 @@ def spot(lon, lat, space):
             np.float32(level * math.sin(lon * DEGREE)),
             np.float32(math.sin(lat * DEGREE)),
         )
-    return np.float32(lon), np.float32(lat), np.float32(0.0)
+    return (
+        np.float32(min(FARTHEST, max(-FARTHEST, lon / space.max_dist))),
+        np.float32(min(FARTHEST, max(-FARTHEST, lat / space.max_dist))),
+        np.float32(0.0),
+    )
+
+
+@njit(cache=True, nogil=True)
+def spot_error(lon, lat, largest, space):
+    """How much too long a straight line from the spot of a message may be, by rounding.
+
+    `largest` is the largest coordinate of a subscription.
+    """
+    if space.on_earth:
+        return 4e-7
+    return 4e-7 * min(2.0 * FARTHEST, (largest + max(abs(lon), abs(lat))) / space.max_dist)
 
 
 @njit(cache=True, nogil=True)

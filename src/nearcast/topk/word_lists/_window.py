@@ -6,7 +6,7 @@ live       bool[M]      false for one that was replaced
 first      int64[M]     where its words begin in the ring, at `first & (Q - 1)`
 words      int32[M]     how many distinct words it has
 word       int32[Q]     in the order of words
-times      uint16[Q]    how often it says them
+times      int32[Q]     how often it says them
 ends       int64[4]     oldest arrival, next arrival, messages that live, next word of the ring
 
 post_seq   int32[P]     arrivals that have a word, oldest first, in a ring
@@ -43,7 +43,7 @@ class Messages(NamedTuple):
     first: NDArray[np.int64]
     words: NDArray[np.int32]
     word: NDArray[np.int32]
-    times: NDArray[np.uint16]
+    times: NDArray[np.int32]
     ends: NDArray[np.int64]
 
 
@@ -72,7 +72,7 @@ def empty_messages() -> Messages:
         np.empty(16, np.int64),
         np.empty(16, np.int32),
         np.empty(64, np.int32),
-        np.empty(64, np.uint16),
+        np.empty(64, np.int32),
         np.zeros(4, np.int64),
     )
 

@@ -19,7 +19,7 @@ from nearcast.model import Id, Message, Point, Space, TopKSubscription
 from nearcast.text.string_table import StringTable
 from nearcast.topk.index import TopKIndex, TopKStats, middle
 from nearcast.topk.list_change import ListChange, Ranked, list_change
-from nearcast.topk.windows import CountWindow, TimeWindow, Window, window_of, window_row
+from nearcast.topk.windows import CountWindow, TimeWindow, window_of, window_row
 from nearcast.topk.word_lists._buffers import (
     STEP,
     Buffers,
@@ -28,6 +28,7 @@ from nearcast.topk.word_lists._buffers import (
     release_row,
 )
 from nearcast.topk.word_lists._check import check_arrays
+from nearcast.topk.word_lists._columns import distinct_words, middles, wider
 from nearcast.topk.word_lists._maintenance import (
     FEW_WORDS,
     LATEST,
@@ -36,6 +37,7 @@ from nearcast.topk.word_lists._maintenance import (
     with_words,
     words_in_use,
 )
+from nearcast.topk.word_lists._message_ids import MessageIds
 from nearcast.topk.word_lists._postings import Postings, empty_postings
 from nearcast.topk.word_lists._process import (
     AFFECTED,
@@ -53,6 +55,7 @@ from nearcast.topk.word_lists._search import fill_rows
 from nearcast.topk.word_lists._wanted import (
     Distances,
     Wanted,
+    empty_wanted,
     put_all_postings,
     take_postings,
 )
@@ -68,6 +71,9 @@ from nearcast.topk.word_lists._window import (
 )
 from nearcast.topk.word_statistics import WordStatistics
 
+MOST_SHOWN = (
+    10_000  # messages of a list: each subscription that is looked at may need three times that
+)
 MOST_MESSAGES = 2**62  # of a window without a limit
 EARTH_GRID = (-180.0, -90.0, 360.0 / CELLS, 180.0 / CELLS)
 
@@ -90,35 +96,22 @@ class WordLists(TopKIndex):
     (1,)
     """
 
-    def __init__(
-        self,
-        window: Window,
-        *,
-        space: Space = Space.EARTH,
-        max_dist: float | None = None,
-        statistics: WordStatistics | None = None,
-        lateness: float = 0.0,
-    ) -> None:
-        super().__init__(
-            window, space=space, max_dist=max_dist, statistics=statistics, lateness=lateness
-        )
+    def _begin(self) -> None:
         self._subscription_ids = IdTable()
-        self._message_ids = IdTable()
-        self._seq_of_id = GrowingArray(np.empty(0, np.int64))  # by slot of the id
-        self._id_of_seq: NDArray[np.int32] = np.empty(16, np.int32)  # as `Messages`
+        self._message_ids = MessageIds()
         self._vocabulary = StringTable()
         self._idf = GrowingArray(np.empty(0, np.float64))
         self._terms = 0
-        self._times = GrowingArray(np.empty(0, np.uint16))  # by term: how often it is asked for
+        self._times = GrowingArray(np.empty(0, np.int32))  # by term: how often it is asked for
         self._unused_terms = 0
         self._words_when_counted = 0
         self._largest = 0.0
         self._grid: tuple[float, float, float, float] | None = (
-            EARTH_GRID if space is Space.EARTH else None
+            EARTH_GRID if self.space is Space.EARTH else None
         )
         self._buffers: Buffers = empty_buffers()
         self._postings: Postings = empty_postings()
-        self._wanted = _empty_wanted()
+        self._wanted = empty_wanted()
         self._messages: Messages = empty_messages()
         self._rings: Rings = empty_rings()
         self._touched: Touched = empty_touched()
@@ -134,8 +127,17 @@ class WordLists(TopKIndex):
 
     def subscribe_many(self, subscriptions: list[TopKSubscription]) -> None:
         """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        ids = set()
         for subscription in subscriptions:
             self._check_subscription(subscription)
+            if subscription.id in ids:
+                raise ValueError(f"subscription {subscription.id!r} is there twice; give it once")
+            if subscription.k > MOST_SHOWN:
+                raise ValueError(
+                    f"subscription {subscription.id!r}: k {subscription.k} is more than "
+                    f"{MOST_SHOWN}, the most a list can have here"
+                )
+            ids.add(subscription.id)
         for kind in (int, str):  # a column of ids has one kind
             rows = [row for row in subscriptions if isinstance(row.id, kind)]
             if rows:
@@ -156,13 +158,12 @@ class WordLists(TopKIndex):
             wanted.alpha[slot], wanted.k[slot] = row.alpha, row.k
             mine = numbers[at : at + len(vector)]
             order = np.lexsort((mine, -self._idf.used[mine]))
+            terms = slice(self._terms, self._terms + len(mine))
             wanted.first[slot], wanted.words[slot] = self._terms, len(mine)
-            wanted.word[self._terms : self._terms + len(mine)] = mine[order]
-            wanted.weight[self._terms : self._terms + len(mine)] = np.array([*vector.values()])[
-                order
-            ]
+            wanted.word[terms] = mine[order]
+            wanted.weight[terms] = np.array([*vector.values()])[order]
             counts = Counter(row.keywords)
-            self._times.extend(np.array([counts[word] for word in vector], np.uint16)[order])
+            self._times.extend(np.array([counts[word] for word in vector], np.int32)[order])
             self._terms += len(mine)
             at += len(mine)
             self._largest = max(self._largest, abs(row.at.lon), abs(row.at.lat))
@@ -198,25 +199,21 @@ class WordLists(TopKIndex):
         at = middle(message)
         counts = Counter(message.keywords)
         numbers = self._numbers(list(counts))
-        times = np.minimum(np.array([*counts.values()], np.int64), 2**16 - 1).astype(np.uint16)
+        times = np.array([*counts.values()], np.int32)
         order = np.lexsort((numbers, -self._idf.used[numbers]))
         self._choose_grid(at.lon, at.lat)
         self.now = now
         next_step(self._touched)
-        old = self._message_ids.find(pa.array([message.id]))[0]
         ids_before = {}
-        if old >= 0:
-            seq = int(self._seq_of_id.used[old])
-            ids_before[seq] = message.id
-            self._take(depart(self._state, seq, True, *self._how))
-            self._message_ids.remove(np.array([old]))
-            self._seq_of_id.used[old] = -1
-        gone = self._expire(self._most - 1, now)
-        ids_before |= gone
+        replaced = self._message_ids.take_out(message.id)
+        if replaced is not None:
+            ids_before[replaced] = message.id
+            self._take(depart(self._state, replaced, True, *self._how))
+        ids_before |= self._expire(self._most - 1, now)
         self._take(
             arrive(self._state, at.lon, at.lat, now, numbers[order], times[order], *self._how)
         )
-        self._name_messages(pa.array([message.id]))
+        self._message_ids.add(pa.array([message.id]), self._messages)
         return self._changes(ids_before)
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
@@ -227,14 +224,14 @@ class WordLists(TopKIndex):
         late = np.flatnonzero(messages.time < times[:-1] - self.lateness)
         if len(late):
             raise self._too_late(messages.message(int(late[0])), float(times[late[0]]))
-        if (self._message_ids.find(messages.ids) >= 0).any():
+        if self._message_ids.has_any(messages.ids):
             raise ValueError("an id of the batch is in the window; publish its message by itself")
         if len(messages) == 0:
             return np.empty(0, np.int32)
         self._tidy()
         numbers = self._numbers(messages.lexicon)
-        start, word, counts = _distinct_words(messages, numbers, self._idf.used)
-        at = _middles(messages)
+        start, word, counts = distinct_words(messages, numbers, self._idf.used)
+        at = middles(messages)
         self._choose_grid(at[0, 0], at[0, 1])
         self.now = float(times[-1])
         oldest, first = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
@@ -242,9 +239,10 @@ class WordLists(TopKIndex):
             self._state, at, times[1:], start, word, counts, self._most, self._seconds, *self._how
         )
         self._take(state)
-        still = max(first, int(self._messages.ends[OLDEST]))  # others have left with the batch
-        self._forget_ids(oldest, first)
-        self._name_messages(messages.ids[still - first :])
+        now_oldest = int(self._messages.ends[OLDEST])
+        self._message_ids.forget(oldest, min(first, now_oldest))
+        still = max(first, now_oldest)  # others have come and gone with the batch
+        self._message_ids.add(messages.ids[still - first :], self._messages)
         return changed
 
     def advance(self, now: float) -> list[ListChange]:
@@ -256,34 +254,7 @@ class WordLists(TopKIndex):
         """What leaves the window, by arrival, with its id."""
         oldest = int(self._messages.ends[OLDEST])
         self._take(expire(self._state, most, now - self._seconds, *self._how))
-        return self._forget_ids(oldest, int(self._messages.ends[NEXT]))
-
-    def _forget_ids(self, oldest: int, end: int) -> dict[int, Id]:
-        """The ids of those from `oldest` on, and before `end`, that have left the window."""
-        seqs = np.arange(oldest, min(end, int(self._messages.ends[OLDEST])))
-        slots = self._id_of_seq[seqs & (len(self._id_of_seq) - 1)]
-        mine = self._seq_of_id.used[slots] == seqs  # not those that were replaced
-        ids = self._message_ids.list_of(slots[mine])
-        self._seq_of_id.used[slots[mine]] = -1
-        self._message_ids.remove(slots[mine])
-        return dict(zip(seqs[mine].tolist(), ids, strict=True))
-
-    def _name_messages(self, ids: pa.Array) -> None:
-        """The newest messages have these ids."""
-        slots = self._message_ids.add(ids)
-        end = int(self._messages.ends[NEXT])
-        seqs = np.arange(end - len(slots), end)
-        size = len(self._messages.lon)
-        if size != len(self._id_of_seq):
-            larger = np.empty(size, np.int32)
-            kept = np.arange(int(self._messages.ends[OLDEST]), end - len(slots))
-            kept = kept[-len(self._id_of_seq) :]
-            larger[kept & (size - 1)] = self._id_of_seq[kept & (len(self._id_of_seq) - 1)]
-            self._id_of_seq = larger
-        self._id_of_seq[seqs & (size - 1)] = slots
-        short = self._message_ids.slots - len(self._seq_of_id.used)
-        self._seq_of_id.extend(np.full(max(0, short), -1, np.int64))
-        self._seq_of_id.used[slots] = seqs
+        return self._message_ids.forget(oldest, int(self._messages.ends[OLDEST]))
 
     def _changes(self, ids_before: dict[int, Id]) -> list[ListChange]:
         touched = self._touched
@@ -292,7 +263,7 @@ class WordLists(TopKIndex):
             slot = int(touched.slot[n])
             begin, end = int(touched.start[n]), int(touched.start[n + 1])
             before = tuple(
-                (ids_before[seq] if seq in ids_before else self._message_id(seq), score)
+                (ids_before[seq] if seq in ids_before else self._message_ids.id_of(seq), score)
                 for seq, score in zip(
                     touched.seq[begin:end].tolist(), touched.score[begin:end].tolist(), strict=True
                 )
@@ -311,14 +282,11 @@ class WordLists(TopKIndex):
         buffers, at = self._buffers, int(self._buffers.start[slot])
         end = at + min(int(self._wanted.k[slot]), int(buffers.held[slot]))
         return tuple(
-            (self._message_id(seq), score)
+            (self._message_ids.id_of(seq), score)
             for seq, score in zip(
                 buffers.seq[at:end].tolist(), buffers.score[at:end].tolist(), strict=True
             )
         )
-
-    def _message_id(self, seq: int) -> Id:
-        return self._message_ids.id_of(int(self._id_of_seq[seq & (len(self._id_of_seq) - 1)]))
 
     def subscription(self, subscription_id: Id) -> TopKSubscription:
         """A live subscription, its words in alphabetical order."""
@@ -405,10 +373,8 @@ class WordLists(TopKIndex):
         index._largest = meta["largest"]
         index._grid = None if meta["grid"] is None else tuple(meta["grid"])
         index._subscription_ids = IdTable.from_arrays(storage.part(arrays, "subscription_ids/"))
-        index._message_ids = IdTable.from_arrays(storage.part(arrays, "message_ids/"))
+        index._message_ids = MessageIds.from_arrays(storage.part(arrays, "message_ids/"))
         index._vocabulary = StringTable.from_arrays(storage.part(arrays, "vocabulary/"))
-        index._seq_of_id = GrowingArray(arrays["seq_of_id"])
-        index._id_of_seq = arrays["id_of_seq"]
         index._idf = GrowingArray(arrays["idf"])
         index._times = GrowingArray(arrays["times"])
         for name, parts in _PARTS.items():
@@ -419,8 +385,6 @@ class WordLists(TopKIndex):
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state."""
         arrays: dict[str, NDArray[Any]] = {
-            "seq_of_id": self._seq_of_id.used,
-            "id_of_seq": self._id_of_seq,
             "idf": self._idf.used,
             "times": self._times.used,
         }
@@ -461,9 +425,7 @@ class WordLists(TopKIndex):
 
     @property
     def _distances(self) -> Distances:
-        on_earth = self.space is Space.EARTH
-        far = self.scoring.max_dist
-        return Distances(on_earth, far, (6371008.8 if on_earth else 1.0) / far)
+        return Distances.of(self.space, self.scoring.max_dist)
 
     @property
     def _most(self) -> int:
@@ -494,7 +456,7 @@ class WordLists(TopKIndex):
                 self._buffers, self._messages, self._rings, self._subscription_ids.live_slots(),
                 shift,
             )  # fmt: skip
-            self._seq_of_id.used[self._seq_of_id.used >= 0] -= shift
+            self._message_ids.count_from(shift)
 
     def _choose_grid(self, x: float, y: float) -> None:
         """In a plane: around the first message, as far as nearness counts."""
@@ -513,15 +475,15 @@ class WordLists(TopKIndex):
             size = len(self._vocabulary)
             postings, rings = self._postings, self._rings
             self._postings = postings._replace(
-                start=_wider(postings.start, size, -1),
-                held=_wider(postings.held, size, 0),
-                room=_wider(postings.room, size, 0),
+                start=wider(postings.start, size, -1),
+                held=wider(postings.held, size, 0),
+                room=wider(postings.room, size, 0),
             )
             self._rings = rings._replace(
-                start=_wider(rings.start, size, -1),
-                head=_wider(rings.head, size, 0),
-                held=_wider(rings.held, size, 0),
-                room=_wider(rings.room, size, 0),
+                start=wider(rings.start, size, -1),
+                head=wider(rings.head, size, 0),
+                held=wider(rings.held, size, 0),
+                room=wider(rings.room, size, 0),
             )
         return numbers
 
@@ -529,29 +491,29 @@ class WordLists(TopKIndex):
         size = int(slots.max()) + 1
         wanted, buffers, touched = self._wanted, self._buffers, self._touched
         self._wanted = wanted._replace(
-            lon=_wider(wanted.lon, size, 0.0),
-            lat=_wider(wanted.lat, size, 0.0),
-            alpha=_wider(wanted.alpha, size, 0.0),
-            k=_wider(wanted.k, size, 0),
-            first=_wider(wanted.first, size, 0),
-            words=_wider(wanted.words, size, 0),
+            lon=wider(wanted.lon, size, 0.0),
+            lat=wider(wanted.lat, size, 0.0),
+            alpha=wider(wanted.alpha, size, 0.0),
+            k=wider(wanted.k, size, 0),
+            first=wider(wanted.first, size, 0),
+            words=wider(wanted.words, size, 0),
         )
         self._buffers = buffers._replace(
-            start=_wider(buffers.start, size, 0),
-            room=_wider(buffers.room, size, 0),
-            held=_wider(buffers.held, size, 0),
-            theta=_wider(buffers.theta, size, 0.0),
-            free=_wider(buffers.free, most_entries(k) // STEP + 2, -1),
+            start=wider(buffers.start, size, 0),
+            room=wider(buffers.room, size, 0),
+            held=wider(buffers.held, size, 0),
+            theta=wider(buffers.theta, size, 0.0),
+            free=wider(buffers.free, most_entries(k) // STEP + 2, -1),
         )
-        self._touched = touched._replace(stamp=_wider(touched.stamp, size, -1))
+        self._touched = touched._replace(stamp=wider(touched.stamp, size, -1))
 
     def _room_for_terms(self, count: int) -> None:
         wanted = self._wanted
         size = self._terms + count
         self._wanted = wanted._replace(
-            word=_wider(wanted.word, size, 0),
-            weight=_wider(wanted.weight, size, 0.0),
-            where=_wider(wanted.where, size, 0),
+            word=wider(wanted.word, size, 0),
+            weight=wider(wanted.weight, size, 0.0),
+            where=wider(wanted.where, size, 0),
         )
 
 
@@ -563,51 +525,3 @@ _PARTS: dict[str, Any] = {
     "rings": Rings,
     "touched": Touched,
 }
-
-
-def _empty_wanted() -> Wanted:
-    floats, integers = np.empty(0, np.float64), np.empty(0, np.int32)
-    return Wanted(
-        floats,
-        floats,
-        floats,
-        integers,
-        np.empty(0, np.int64),
-        integers,
-        integers,
-        floats,
-        integers,
-    )
-
-
-def _wider(array: NDArray[Any], size: int, value: float) -> NDArray[Any]:
-    """The array, or a larger one with so many things at the least."""
-    if size <= len(array):
-        return array
-    larger = np.full(size + size // 4, value, array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-def _distinct_words(
-    messages: MessageBatch, numbers: NDArray[np.int32], idf: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16]]:
-    """Each message's words once, rare ones first, with how often it says them."""
-    row = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))
-    word = numbers[messages.words]
-    order = np.lexsort((word, -idf[word], row))
-    row, word = row[order], word[order]
-    is_new = np.ones(len(word), bool)
-    is_new[1:] = (row[1:] != row[:-1]) | (word[1:] != word[:-1])
-    begins = np.flatnonzero(is_new)
-    counts = np.diff(np.append(begins, len(word)))
-    start = np.searchsorted(row[begins], np.arange(len(messages) + 1))
-    return start, word[begins], np.minimum(counts, 2**16 - 1).astype(np.uint16)
-
-
-def _middles(messages: MessageBatch) -> NDArray[np.float64]:
-    """lon, lat of the middle of each place."""
-    west, south, east, north = messages.at.T
-    east = np.where(west <= east, east, east + 360.0)
-    lon = (west + east) / 2.0
-    return np.stack([np.where(lon <= 180.0, lon, lon - 360.0), (south + north) / 2.0], axis=1)

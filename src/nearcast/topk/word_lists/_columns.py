@@ -1,0 +1,45 @@
+"""What kernels take of a batch of messages, and arrays that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.batches import MessageBatch
+
+
+def distinct_words(
+    messages: MessageBatch, numbers: NDArray[np.int32], idf: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Each message's words once, rare ones first, with how often it says them.
+
+    Returns (start, word, times): message i has word[start[i]:start[i + 1]].
+    """
+    row = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))
+    word = numbers[messages.words]
+    order = np.lexsort((word, -idf[word], row))
+    row, word = row[order], word[order]
+    is_new = np.ones(len(word), bool)
+    is_new[1:] = (row[1:] != row[:-1]) | (word[1:] != word[:-1])
+    begins = np.flatnonzero(is_new)
+    times = np.diff(np.append(begins, len(word))).astype(np.int32)
+    return np.searchsorted(row[begins], np.arange(len(messages) + 1)), word[begins], times
+
+
+def middles(messages: MessageBatch) -> NDArray[np.float64]:
+    """lon, lat of the middle of each place; as `nearcast.topk.index.middle`."""
+    west, south, east, north = messages.at.T
+    east = np.where(west <= east, east, east + 360.0)
+    lon = (west + east) / 2.0
+    return np.stack([np.where(lon <= 180.0, lon, lon - 360.0), (south + north) / 2.0], axis=1)
+
+
+def wider(array: NDArray[Any], size: int, value: float) -> NDArray[Any]:
+    """The array, or a larger one with so many things at the least."""
+    if size <= len(array):
+        return array
+    larger = np.full(size + size // 4, value, array.dtype)
+    larger[: len(array)] = array
+    return larger
