@@ -213,3 +213,39 @@ def test_subscriptions_that_cannot_be_are_refused_and_nothing_changes():
     with pytest.raises(ValueError, match="k 10001 is more than 10000"):
         index.subscribe_many([tea, TopKSubscription("t", "tea", HERE, k=10_001)])
     assert len(index) == 0
+
+
+@pytest.mark.parametrize("space", Space)
+def test_lists_that_are_long_enough_for_several_blocks(space):
+    random = np.random.default_rng(3)
+    words = [f"w{n}" for n in range(6)]
+    options = {"space": space, "max_dist": 1e6 if space is Space.EARTH else 5.0}
+    options["statistics"] = WordStatistics(100, {word: 7 * n for n, word in enumerate(words)})
+    oracle, index = ScanTopK(CountWindow(60), **options), WordLists(CountWindow(60), **options)
+
+    def somewhere():
+        return Point(random.uniform(-3, 3), random.uniform(-3, 3), space=space)
+
+    for n in range(700):
+        at, chosen = somewhere(), random.choice(words, random.integers(1, 4))
+        if n < 400 or n % 3 == 0:
+            subscription = TopKSubscription(
+                n % 450, chosen.tolist(), at, int(random.integers(1, 4)), random.uniform()
+            )
+            for each in (oracle, index):
+                each.subscribe(subscription)
+        elif n % 3 == 1:
+            for each in (oracle, index):
+                each.publish(Message(n, keywords=chosen.tolist(), at=at))
+        elif n - 400 in index:
+            for each in (oracle, index):
+                each.unsubscribe(n - 400)
+        if n % 100 == 99:
+            index.check()
+            for id in oracle._subscriptions:
+                assert_same_lists(index.results(id), oracle.results(id))
+    for n in range(450):
+        if n in index:
+            index.unsubscribe(n)
+    assert index.stats().buffered == 0
+    assert not index._postings.lists[:, 1:3].any()  # nothing is held, and no room is kept

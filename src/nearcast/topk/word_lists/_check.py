@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._buffers import Buffers, most_entries
-from nearcast.topk.word_lists._postings import THETA, Postings
-from nearcast.topk.word_lists._wanted import Distances, Wanted, lower_threshold, score_of
-from nearcast.topk.word_lists._window import LIVE, NEXT, OLDEST, Messages, Rings
+from nearcast.topk.word_lists import _postings, _subscriptions, _window
+from nearcast.topk.word_lists._postings import BLOCK, Postings, lower_threshold, may_concern
+from nearcast.topk.word_lists._rows import STEP, Rows, most_entries
+from nearcast.topk.word_lists._subscriptions import Distances, Subscriptions, score_of
+from nearcast.topk.word_lists._window import LIVE, NEXT, OLDEST, Messages, Rings, mark, unit_weights
 
 
 def check_arrays(
-    buffers: Buffers,
+    subscriptions: Subscriptions,
+    rows: Rows,
     postings: Postings,
-    wanted: Wanted,
     messages: Messages,
     rings: Rings,
     idf: NDArray[np.float64],
@@ -26,45 +27,81 @@ def check_arrays(
     """Assert what the module docstrings of the kernels promise."""
     window = _check_messages(messages, rings)
     live = set(slots.tolist())
-    assert int(postings.held.sum()) == sum(int(wanted.words[slot]) for slot in live)
     for slot in live:
-        _check_postings(postings, wanted, slot, buffers)
-        _check_row(buffers, wanted, messages, idf, space, slot, window)
+        _check_postings(subscriptions, postings, slot)
+        _check_row(subscriptions, rows, messages, idf, space, slot, window)
+    terms = sum(int(subscriptions.head[slot, _subscriptions.WORDS]) for slot in live)
+    assert terms == _check_lists(postings, live)
 
 
 def _check_messages(messages: Messages, rings: Rings) -> list[int]:
     oldest, following = int(messages.ends[OLDEST]), int(messages.ends[NEXT])
-    mask, ring = len(messages.lon) - 1, len(messages.word) - 1
     held: dict[int, list[int]] = {}
     live = []
     for seq in range(oldest, following):
-        m = seq & mask
+        m = seq & (len(messages.live) - 1)
         if messages.live[m]:
             live.append(seq)
-        for j in range(int(messages.words[m])):
-            word = int(messages.word[(int(messages.first[m]) + j) & ring])
-            held.setdefault(word, []).append(seq)
+        for word in np.unique(_words_of(messages, m)):
+            held.setdefault(int(word), []).append(seq)
+            assert messages.marks[m] & mark(word)
     assert len(live) == int(messages.ends[LIVE])
-    for word in range(len(rings.start)):
-        count, room = int(rings.held[word]), int(rings.room[word])
-        at = int(rings.start[word]) + ((int(rings.head[word]) + np.arange(count)) & (room - 1))
+    for word, (start, head, count, room, heaviest) in enumerate(rings.rings.tolist()):
+        at = start + ((head + np.arange(count)) & (room - 1))
         assert rings.seq[at].tolist() == held.get(word, []), word
+        assert rings.weight[at].max(initial=0) <= heaviest
     return live
 
 
-def _check_postings(postings: Postings, wanted: Wanted, slot: int, buffers: Buffers) -> None:
-    first = int(wanted.first[slot])
-    for t in range(first, first + int(wanted.words[slot])):
-        word, position = int(wanted.word[t]), int(wanted.where[t])
-        assert position < postings.held[word] <= postings.room[word]
-        at = int(postings.start[word]) + position
+def _words_of(messages: Messages, m: int) -> NDArray[np.int32]:
+    at = int(messages.first[m]) + np.arange(int(messages.words[m]))
+    return messages.word[at & (len(messages.word) - 1)]
+
+
+def _check_lists(postings: Postings, live: set[int]) -> int:
+    """Every posting is of a live subscription, and its block knows of it: how many there are."""
+    postings_held = 0
+    for start, held, room, _ in postings.lists.tolist():
+        assert held <= room
+        for at in range(start, start + held):
+            if postings.slot[at] < 0:
+                assert room > BLOCK
+                continue
+            postings_held += 1
+            assert int(postings.slot[at]) in live
+            if room > BLOCK:
+                _check_block(postings, at)
+    return postings_held
+
+
+def _check_block(postings: Postings, at: int) -> None:
+    """A message that just pleases the posting has its block looked at."""
+    x, y, z, alpha, theta, weight, _ = postings.data[at // BLOCK, :, at % BLOCK]
+    one = np.float32(1.0)
+    for share in (0.0, 0.3, 0.9):
+        alike = (theta - alpha * (one - np.float32(share))) / max(one - alpha, np.float32(1e-9))
+        theirs = np.float32(max(0.0, alike / max(weight, 1e-9)))
+        place = (x + np.float32(share), y, z)
+        assert may_concern(postings.block[at // BLOCK], place, theirs, np.float32(0.0), one, one), (
+            at
+        )
+
+
+def _check_postings(subscriptions: Subscriptions, postings: Postings, slot: int) -> None:
+    head = subscriptions.head[slot]
+    first = int(head[_subscriptions.FIRST])
+    for t in range(first, first + int(head[_subscriptions.WORDS])):
+        word, position = int(subscriptions.word[t]), int(subscriptions.where[t])
+        assert position < postings.lists[word, _postings.HELD]
+        at = int(postings.lists[word, _postings.START]) + position
         assert postings.slot[at] == slot
-        assert postings.data[THETA, at] == lower_threshold(buffers.theta[slot])
+        theta = lower_threshold(subscriptions.place[slot, _subscriptions.THETA])
+        assert postings.data[at // BLOCK, _postings.THETA, at % BLOCK] == theta
 
 
 def _check_row(
-    buffers: Buffers,
-    wanted: Wanted,
+    subscriptions: Subscriptions,
+    rows: Rows,
     messages: Messages,
     idf: NDArray[np.float64],
     space: Distances,
@@ -72,30 +109,28 @@ def _check_row(
     window: list[int],
 ) -> None:
     """Sorted, and nothing is missing but what is below the threshold or dominated."""
-    at, count, k = int(buffers.start[slot]), int(buffers.held[slot]), int(wanted.k[slot])
-    theta = float(buffers.theta[slot])
-    assert count <= buffers.room[slot] <= most_entries(k) + 8
+    start, count, room, k, first, words = subscriptions.head[slot, :6].tolist()
+    theta = float(subscriptions.place[slot, _subscriptions.THETA])
+    assert count <= room <= most_entries(k) + STEP
+    at = start * STEP
     row = list(
-        zip(
-            buffers.score[at : at + count].tolist(),
-            buffers.seq[at : at + count].tolist(),
-            strict=True,
-        )
+        zip(rows.score[at : at + count].tolist(), rows.seq[at : at + count].tolist(), strict=True)
     )
     assert row == sorted(row, reverse=True)
     assert theta == 0.0 or count >= k
-    mask, ring = len(messages.lon) - 1, len(messages.word) - 1
-    mine = set(wanted.word[int(wanted.first[slot]) :][: int(wanted.words[slot])].tolist())
+    mine = set(subscriptions.word[first : first + words].tolist())
     known = {seq: score for score, seq in row}
     for seq in window:
-        m = seq & mask
-        places = (int(messages.first[m]) + np.arange(int(messages.words[m]))) & ring
-        word = messages.word[places]
-        if mine.isdisjoint(word.tolist()):
+        m = seq & (len(messages.live) - 1)
+        said = _words_of(messages, m)
+        if mine.isdisjoint(said.tolist()):
             assert seq not in known
             continue
-        weight = messages.times[places] * idf[word] / messages.length[m]
-        score = score_of(wanted, slot, messages.lon[m], messages.lat[m], word, weight, space)
+        begins = np.flatnonzero(np.append(True, said[1:] != said[:-1]))
+        word = said[begins]
+        weight, _ = unit_weights(word, np.diff(np.append(begins, len(said))), idf)
+        lon, lat = messages.place[m, _window.LON], messages.place[m, _window.LAT]
+        score = score_of(subscriptions, slot, lon, lat, word, weight, space)
         if seq in known:
             assert known.pop(seq) == score >= theta
         elif score >= theta:

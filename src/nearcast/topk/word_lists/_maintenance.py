@@ -4,40 +4,54 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._buffers import Buffers
+from nearcast.topk.word_lists._postings import HELD as LIST_HELD
 from nearcast.topk.word_lists._postings import Postings
-from nearcast.topk.word_lists._wanted import Wanted
-from nearcast.topk.word_lists._window import NEXT, NEXT_WORD, OLDEST, Messages, Rings
+from nearcast.topk.word_lists._rows import STEP
+from nearcast.topk.word_lists._subscriptions import FIRST, SEEN, STAMP, WORDS, Subscriptions
+from nearcast.topk.word_lists._subscriptions import HELD as ROW_HELD
+from nearcast.topk.word_lists._subscriptions import START as ROW_START
+from nearcast.topk.word_lists._window import (
+    HEAD,
+    HELD,
+    NEXT,
+    NEXT_WORD,
+    OLDEST,
+    ROOM,
+    START,
+    Messages,
+    Rings,
+    mark,
+)
 
 FEW_WORDS = 1024  # not worth forgetting
-LATEST = 2**30  # arrivals are int32
+LATEST = 2**30  # arrivals and steps are int32
 
 
 def words_in_use(postings: Postings, rings: Rings, words: int) -> NDArray[np.int64]:
     """The numbers of words that a subscription or a message of the window has.  O(words)."""
-    return np.flatnonzero((postings.held[:words] > 0) | (rings.held[:words] > 0))
+    wanted = postings.lists[:words, LIST_HELD] > 0
+    return np.flatnonzero(wanted | (rings.rings[:words, HELD] > 0))
 
 
 def with_words(
-    postings: Postings, wanted: Wanted, messages: Messages, rings: Rings, kept: NDArray[np.int64]
+    subscriptions: Subscriptions,
+    postings: Postings,
+    messages: Messages,
+    rings: Rings,
+    kept: NDArray[np.int64],
 ) -> tuple[Postings, Rings]:
     """Number the words that are kept anew, in the same order.  O(everything)."""
-    number = np.full(len(postings.start), -1, np.int32)
+    number = np.full(len(postings.lists), -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
-    wanted.word[:] = number[wanted.word]  # of subscriptions that are gone: whatever it is
+    # of subscriptions that are gone: whatever it is
+    subscriptions.word[:] = number[subscriptions.word]
     begin, end = _words_of_window(messages)
     at = np.arange(begin, end) & (len(messages.word) - 1)
     messages.word[at] = number[messages.word[at]]
+    mark_again(messages)
     return (
-        postings._replace(
-            start=postings.start[kept], held=postings.held[kept], room=postings.room[kept]
-        ),
-        rings._replace(
-            start=rings.start[kept],
-            head=rings.head[kept],
-            held=rings.held[kept],
-            room=rings.room[kept],
-        ),
+        postings._replace(lists=postings.lists[kept]),
+        rings._replace(rings=rings.rings[kept]),
     )
 
 
@@ -48,27 +62,50 @@ def _words_of_window(messages: Messages) -> tuple[int, int]:
     return int(messages.first[oldest & (len(messages.first) - 1)]), end
 
 
-def with_terms(wanted: Wanted, slots: NDArray[np.int64]) -> tuple[Wanted, NDArray[np.int64]]:
-    """The terms of live subscriptions alone: (wanted, the old place of each).  O(terms)."""
-    counts = wanted.words[slots].astype(np.int64)
+@njit(cache=True, nogil=True)
+def mark_again(messages):
+    """The words of messages have other numbers, and other marks."""
+    ring = len(messages.word) - 1
+    for seq in range(messages.ends[OLDEST], messages.ends[NEXT]):
+        m = seq & (len(messages.live) - 1)
+        messages.marks[m] = 0
+        for i in range(messages.first[m], messages.first[m] + messages.words[m]):
+            messages.marks[m] |= mark(messages.word[i & ring])
+
+
+def with_terms(
+    subscriptions: Subscriptions, slots: NDArray[np.int64]
+) -> tuple[Subscriptions, NDArray[np.int64]]:
+    """The terms of live subscriptions alone: (subscriptions, the old place of each).  O(terms)."""
+    counts = subscriptions.head[slots, WORDS].astype(np.int64)
     ends = np.cumsum(counts)
-    old = np.arange(int(counts.sum())) + np.repeat(wanted.first[slots] - (ends - counts), counts)
-    wanted.first[slots] = ends - counts
-    return wanted._replace(
-        word=wanted.word[old], weight=wanted.weight[old], where=wanted.where[old]
+    first = subscriptions.head[slots, FIRST].astype(np.int64)
+    old = np.arange(int(counts.sum())) + np.repeat(first - (ends - counts), counts)
+    subscriptions.head[slots, FIRST] = ends - counts
+    return subscriptions._replace(
+        word=subscriptions.word[old],
+        weight=subscriptions.weight[old],
+        where=subscriptions.where[old],
     ), old
 
 
+def count_steps_from_0(subscriptions: Subscriptions) -> None:
+    """No step has changed a list yet."""
+    subscriptions.head[:, STAMP] = -1
+
+
 @njit(cache=True, nogil=True)
-def count_from(buffers: Buffers, messages: Messages, rings: Rings, slots, shift):
+def count_from(subscriptions, rows, messages, rings, slots, shift):
     """Arrivals are numbered from `shift` on, a multiple of the sizes of rings.  O(everything)."""
     for slot in slots:
-        at = buffers.start[slot]
-        for i in range(at, at + buffers.held[slot]):
-            buffers.seq[i] -= shift
-    for word in range(len(rings.start)):
-        for i in range(rings.held[word]):
-            at = rings.start[word] + ((rings.head[word] + i) & (rings.room[word] - 1))
-            rings.seq[at] -= shift
+        head = subscriptions.head[slot]
+        head[SEEN] = -1
+        at = head[ROW_START] * STEP
+        for i in range(at, at + head[ROW_HELD]):
+            rows.seq[i] -= shift
+    for word in range(len(rings.rings)):
+        ring = rings.rings[word]
+        for i in range(ring[HELD]):
+            rings.seq[ring[START] + ((ring[HEAD] + i) & (ring[ROOM] - 1))] -= shift
     messages.ends[OLDEST] -= shift
     messages.ends[NEXT] -= shift

@@ -45,7 +45,7 @@ class MessageIds:
         """The newest messages of the window have these ids, which are new."""
         slots = self._ids.add(ids)
         oldest, end = int(messages.ends[OLDEST]), int(messages.ends[NEXT])
-        first, size = end - len(slots), len(messages.lon)
+        first, size = end - len(slots), len(messages.live)
         if size != len(self._slot):
             kept = np.arange(oldest, first)[-len(self._slot) :]
             larger = np.empty(size, np.int32)

@@ -1,12 +1,13 @@
 """For each word the subscriptions that want it, with what tells whether a message may concern them.
 
-    slot   int32[P]      the subscription
-    data   float32[7, P] place (x, y, z), alpha, threshold, weight of the word, length of the tail
-    start  int64[V]      where the list of a word begins
-    held   int32[V]
-    room   int32[V]      a power of two, or 0
-    free   int64[32]     the first free list of 2**i postings, -1 for none; `slot` leads to the next
-    used   int64[1]      postings in use, with free lists
+    lists    int32[V, 4]            START, where the list of a word begins; HELD, postings with
+                                    holes; ROOM, a power of two, or 0; CHANGES since it was sorted
+    slot     int32[P]               the subscription, -1 for a hole
+    data     float32[P/B, 7, B]     place (X, Y, Z), ALPHA, THETA, WEIGHT of the word, TAIL
+    block    float32[P/B, 12]       of a block of B postings in a list of several
+    free     int32[32]              the first free list of 2**i postings, -1 for none; `slot` leads
+                                    to the next
+    used     int64[1]               postings in use, with free lists
 
 Words have an order: rare ones first. The *tail* of a posting are the words of the subscription that
 come after its word. A message meets a subscription at the first word that both have, and there
@@ -16,6 +17,14 @@ come after its word. A message meets a subscription at the first word that both 
 is the most that their words can have in common (Cauchy and Schwarz), so that no other list needs
 to be asked, and nothing has to be added up. Places are on the unit sphere, or in the plane: the
 straight line is never longer than the way along the surface.
+
+A list of several blocks is sorted now and then, so that a block has subscriptions of one
+neighbourhood that are about as hard to please: most blocks are passed over as a whole. A block has
+a ball around its places (MIDDLE_X, _Y, _Z, REACH), the LEAST_ALPHA, and the most by which a message
+at the same place would exceed a threshold (SURPLUS) if its word and its tail both had the weight
+USUAL; with the least and the most of what a larger or smaller weight of the word (WORD_LEAST,
+WORD_MOST) or of the tail (TAIL_LEAST, TAIL_MOST) changes. The first block of a list also has the
+RECENT weight of its word in messages, a moving average, for when it is sorted again.
 """
 
 import math
@@ -25,74 +34,129 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk.word_lists._subscriptions import (
+    ALPHA as PLACE_ALPHA,
+)
+from nearcast.topk.word_lists._subscriptions import (
+    FIRST,
+    LAT,
+    LON,
+    WORDS,
+    spot,
+)
+from nearcast.topk.word_lists._subscriptions import (
+    THETA as PLACE_THETA,
+)
+
+START, HELD, ROOM, CHANGES = range(4)
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
-BLOCK = 16  # postings that are looked at together
+MIDDLE_X, MIDDLE_Y, MIDDLE_Z, REACH, LEAST_ALPHA, SURPLUS, USUAL = range(7)
+WORD_LEAST, WORD_MOST, TAIL_LEAST, TAIL_MOST, RECENT = range(7, 12)
+BLOCK = 32
+WHOLE = 5  # a block is 2**5 postings
 ROUNDING = np.float32(4e-6)  # of a score that was computed in float32 from float32 values
+FIRST_GUESS = np.float32(0.15)  # weight of a frequent word in a message
+NOTHING, ALL = np.float32(0.0), np.float32(1.0)
+NEVER = np.float32(np.inf)  # the threshold of a hole
 
 
 class Postings(NamedTuple):
     """The arrays; see the module docstring."""
 
+    lists: NDArray[np.int32]
     slot: NDArray[np.int32]
     data: NDArray[np.float32]
-    start: NDArray[np.int64]
-    held: NDArray[np.int32]
-    room: NDArray[np.int32]
-    free: NDArray[np.int64]
+    block: NDArray[np.float32]
+    free: NDArray[np.int32]
     used: NDArray[np.int64]
 
 
-def empty_postings() -> Postings:
-    """No word."""
+def no_postings() -> Postings:
+    """The arrays of no word."""
     return Postings(
-        np.empty(64, np.int32),
-        np.empty((7, 64), np.float32),
-        np.empty(0, np.int64),
-        np.empty(0, np.int32),
-        np.empty(0, np.int32),
-        np.full(32, -1, np.int64),
+        np.empty((0, 4), np.int32),
+        np.empty(BLOCK, np.int32),
+        np.empty((1, 7, BLOCK), np.float32),
+        np.empty((1, 12), np.float32),
+        np.full(32, -1, np.int32),
         np.zeros(1, np.int64),
     )
 
 
+# ---------------------------------------------------------------- scanning
+
+
 @njit(cache=True, nogil=True)
-def claim_list(postings, kind):
-    """Room for 2**kind postings: (postings, larger perhaps, where it begins)."""
-    at = postings.free[kind]
-    if at >= 0:
-        postings.free[kind] = postings.slot[at]
-        return postings, at
-    at = postings.used[0]
-    postings.used[0] += 1 << kind
-    needed = postings.used[0]
-    if needed > len(postings.slot):
-        size = needed + needed // 4
-        slot, data = np.empty(size, np.int32), np.empty((7, size), np.float32)
-        slot[:at] = postings.slot[:at]
-        data[:, :at] = postings.data[:, :at]
-        postings = Postings(
-            slot, data, postings.start, postings.held, postings.room, postings.free,
-            postings.used,
+def scan_lanes(data, slots, first, last, place, weight, tail, scale, slack, hits, found, above):
+    """Add the postings first:last of a block that a message may concern: how many are found now.
+
+    `above` has room for a block.
+    """
+    x, y, z = place
+    xs, ys, zs = data[X, first:last], data[Y, first:last], data[Z, first:last]
+    alphas, thetas = data[ALPHA, first:last], data[THETA, first:last]
+    weights, tails = data[WEIGHT, first:last], data[TAIL, first:last]
+    # Without branches, so that it is done eight at a time; the second loop seldom finds any.
+    count = np.int32(0)
+    for i in range(len(xs)):
+        dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
+        near = max(NOTHING, slack - scale * np.sqrt(dx * dx + dy * dy + dz * dz))
+        alike = weights[i] * weight + tails[i] * tail
+        above[i] = alphas[i] * near + (ALL - alphas[i]) * alike >= thetas[i]
+        count += above[i]
+    if count > 0:
+        for i in range(len(xs)):
+            if above[i]:
+                found[hits] = slots[first + i]
+                hits += 1
+    return hits
+
+
+@njit(cache=True, nogil=True)
+def may_concern(block, place, weight, tail, scale, slack):
+    """Is there perhaps a posting in a block that a message concerns?"""
+    x, y, z = place
+    dx, dy, dz = block[MIDDLE_X] - x, block[MIDDLE_Y] - y, block[MIDDLE_Z] - z
+    off = slack - np.float32(1.0)
+    apart = scale * (np.float32(math.sqrt(dx * dx + dy * dy + dz * dz)) - block[REACH])
+    apart = min(np.float32(1.0), max(np.float32(0.0), apart - np.float32(3.0) * off))
+    more, rest = weight - block[USUAL], tail - block[USUAL]
+    by_word = more * (block[WORD_MOST] if more > 0.0 else block[WORD_LEAST])
+    by_tail = rest * (block[TAIL_MOST] if rest > 0.0 else block[TAIL_LEAST])
+    return block[SURPLUS] + by_word + by_tail + off + ROUNDING >= block[LEAST_ALPHA] * apart
+
+
+@njit(cache=True, nogil=True)
+def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
+    """Add to `found`, from `found[hits]` on, the subscriptions a message may concern: how many now.
+
+    `scale` is the share of the longest distance that a unit is, `slack` what places may be off by.
+    """
+    at, count = postings.lists[word, START], postings.lists[word, HELD]
+    if count == 0:
+        return hits
+    above = np.empty(BLOCK, np.int32)
+    if postings.lists[word, ROOM] <= BLOCK:
+        number, lane = at // BLOCK, at % BLOCK
+        slots = postings.slot[number * BLOCK : (number + 1) * BLOCK]
+        return scan_lanes(
+            postings.data[number], slots, lane, lane + count, place, weight, tail, scale, slack,
+            hits, found, above,
         )  # fmt: skip
-    return postings, at
+    head = postings.block[at // BLOCK]
+    head[RECENT] += (weight - head[RECENT]) / np.float32(16.0)
+    for begin in range(at, at + count, BLOCK):
+        number = begin // BLOCK
+        if may_concern(postings.block[number], place, weight, tail, scale, slack):
+            hits = scan_lanes(
+                postings.data[number], postings.slot[begin : begin + BLOCK], 0,
+                min(BLOCK, at + count - begin), place, weight, tail, scale, slack, hits, found,
+                above,
+            )  # fmt: skip
+    return hits
 
 
-@njit(cache=True, nogil=True)
-def move_list(postings, word, room):
-    """The same postings where there is more, or less, room."""
-    old, count, old_room = postings.start[word], postings.held[word], postings.room[word]
-    at = np.int64(-1)
-    if room > 0:
-        postings, at = claim_list(postings, log2(room))
-        postings.slot[at : at + count] = postings.slot[old : old + count]
-        postings.data[:, at : at + count] = postings.data[:, old : old + count]
-    if old_room > 0:
-        kind = log2(old_room)
-        postings.slot[old] = postings.free[kind]
-        postings.free[kind] = old
-    postings.start[word] = at
-    postings.room[word] = room
-    return postings
+# ---------------------------------------------------------------- room
 
 
 @njit(cache=True, nogil=True)
@@ -105,66 +169,310 @@ def log2(power):
 
 
 @njit(cache=True, nogil=True)
-def add_posting(postings, word):
-    """Room for one more in the list of a word: (postings, its position there).  Amortised O(1)."""
-    count, room = postings.held[word], postings.room[word]
-    if count == room:
-        postings = move_list(postings, word, max(1, 2 * room))
-    postings.held[word] = count + 1
-    return postings, count
+def release_list(postings, at, room):
+    """Room that is free for other lists."""
+    kind = log2(room)
+    postings.slot[at] = postings.free[kind]
+    postings.free[kind] = at
 
 
 @njit(cache=True, nogil=True)
-def drop_posting(postings, word, position):
-    """The last posting of a list takes the place of another: the slot that has moved, or -1."""
-    at, last = postings.start[word], postings.held[word] - 1
-    postings.held[word] = last
-    if position == last:
-        return np.int32(-1)
-    postings.slot[at + position] = postings.slot[at + last]
-    postings.data[:, at + position] = postings.data[:, at + last]
-    return postings.slot[at + position]
+def claim_list(postings, room):
+    """Room for so many postings, a power of two: (postings, larger perhaps, where it begins).
 
-
-@njit(cache=True, nogil=True)
-def bound(dx, dy, dz, scale, slack, alpha, alike):
-    """The most that a score can be, given the way between two spots and what words can share."""
-    near = slack - scale * np.float32(math.sqrt(dx * dx + dy * dy + dz * dz))
-    near = near if near > 0.0 else np.float32(0.0)
-    return alpha * near + (np.float32(1.0) - alpha) * alike
-
-
-@njit(cache=True, nogil=True)
-def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
-    """Add to `found`, from `found[hits]` on, the subscriptions a message may concern: how many now.
-
-    `scale` is the share of the longest distance that a unit is, `slack` what places may be off by.
+    It begins at a multiple of its size, or at a block.
     """
-    at, count = postings.start[word], postings.held[word]
-    if count == 0:
-        return hits
-    x, y, z = place
-    xs = postings.data[X, at : at + count]
-    ys = postings.data[Y, at : at + count]
-    zs = postings.data[Z, at : at + count]
-    alphas = postings.data[ALPHA, at : at + count]
-    thetas = postings.data[THETA, at : at + count]
-    weights = postings.data[WEIGHT, at : at + count]
-    tails = postings.data[TAIL, at : at + count]
-    for first in range(0, count, BLOCK):
-        last = min(count, first + BLOCK)
-        # Without branches, so that it is done eight at a time; the second loop seldom finds any.
-        above = np.int32(0)
-        for i in range(first, last):
-            alike = weights[i] * weight + tails[i] * tail
-            score = bound(xs[i] - x, ys[i] - y, zs[i] - z, scale, slack, alphas[i], alike)
-            above += np.int32(1) if score >= thetas[i] else np.int32(0)
-        if above == 0:
+    wanted = kind = log2(room)
+    while kind < WHOLE and postings.free[kind] < 0:
+        kind += 1
+    at = postings.free[kind]
+    if at >= 0:
+        postings.free[kind] = postings.slot[at]
+    else:
+        used = postings.used[0]
+        at = np.int32(used)
+        postings.used[0] = used + (1 << kind)
+        if postings.used[0] > len(postings.slot):
+            blocks = (postings.used[0] + postings.used[0] // 8) // BLOCK + 1
+            slot = np.empty(blocks * BLOCK, np.int32)
+            data = np.empty((blocks, 7, BLOCK), np.float32)
+            block = np.empty((blocks, 12), np.float32)
+            slot[:used] = postings.slot[:used]
+            data[: used // BLOCK] = postings.data[: used // BLOCK]
+            block[: used // BLOCK] = postings.block[: used // BLOCK]
+            postings = Postings(postings.lists, slot, data, block, postings.free, postings.used)
+    while kind > wanted:  # what is too large is halved
+        kind -= 1
+        release_list(postings, at + (1 << kind), 1 << kind)
+    return postings, at
+
+
+@njit(cache=True, nogil=True)
+def with_room_of(subscriptions, postings, word, room, space):
+    """A list sorted anew, without holes, in a place of another size, or the same; or none at all.
+
+    O(postings log postings).
+    """
+    old, count, old_room = (
+        postings.lists[word, START],
+        postings.lists[word, HELD],
+        postings.lists[word, ROOM],
+    )
+    usual = postings.block[old // BLOCK, RECENT] if old_room > BLOCK else FIRST_GUESS
+    order = sorted_postings(subscriptions, postings, old, count, room, usual, space)
+    slots, data = np.empty(len(order), np.int32), np.empty((7, len(order)), np.float32)
+    for i in range(len(order)):
+        at = old + order[i]
+        slots[i] = postings.slot[at]
+        for field in range(7):
+            data[field, i] = postings.data[at // BLOCK, field, at % BLOCK]
+    start = np.int32(old)
+    if room != old_room:
+        if old_room > 0:
+            release_list(postings, old, old_room)
+        start = np.int32(-1)
+        if room > 0:
+            postings, start = claim_list(postings, room)
+    for i in range(len(order)):
+        at = start + i
+        postings.slot[at] = slots[i]
+        for field in range(7):
+            postings.data[at // BLOCK, field, at % BLOCK] = data[field, i]
+        subscriptions.where[term_of(subscriptions, slots[i], word)] = i
+    if room > BLOCK:
+        for begin in range(0, len(order), BLOCK):
+            sum_up(postings, (start + begin) // BLOCK, min(BLOCK, len(order) - begin), usual)
+        postings.block[start // BLOCK, RECENT] = usual
+    postings.lists[word, START] = start
+    postings.lists[word, HELD] = len(order)
+    postings.lists[word, ROOM] = room
+    postings.lists[word, CHANGES] = 0
+    return postings
+
+
+@njit(cache=True, nogil=True)
+def term_of(subscriptions, slot, word):
+    """Where the term of a subscription with this word is."""
+    t = subscriptions.head[slot, FIRST]
+    while subscriptions.word[t] != word:
+        t += 1
+    return t
+
+
+@njit(cache=True, nogil=True)
+def room_for(count):
+    """The room of a list of so many postings: a power of two, or 0."""
+    room = min(1, count)
+    while room < count:
+        room *= 2
+    return room
+
+
+# ---------------------------------------------------------------- sorting
+
+
+@njit(cache=True, nogil=True)
+def sorted_postings(subscriptions, postings, at, count, room, usual, space):
+    """Positions in a list without holes; for several blocks, by who is alike."""
+    live = np.empty(count, np.int64)
+    held = 0
+    for i in range(count):
+        if postings.slot[at + i] >= 0:
+            live[held] = i
+            held += 1
+    live = live[:held]
+    if room <= BLOCK:
+        return live
+    keys = np.empty(held, np.int64)
+    for n in range(held):
+        number, lane = (at + live[n]) // BLOCK, (at + live[n]) % BLOCK
+        data = postings.data[number]
+        kind = int(min(2.0, data[ALPHA, lane] * 3.0))
+        more = surplus(data, lane, usual)
+        for limit in (-0.1, -0.03, 0.0, 0.05):
+            kind = 2 * kind + (more >= limit)
+        place = subscriptions.place[postings.slot[at + live[n]]]
+        keys[n] = (kind << 24) | neighbourhood(place[LON], place[LAT], space)
+    return live[np.argsort(keys)]
+
+
+@njit(cache=True, nogil=True)
+def surplus(data, lane, usual):
+    """By how much a message of the same place exceeds the threshold, of usual weight."""
+    alpha = data[ALPHA, lane]
+    alike = usual * (data[WEIGHT, lane] + data[TAIL, lane])
+    return alpha - data[THETA, lane] + (ALL - alpha) * alike
+
+
+@njit(cache=True, nogil=True)
+def neighbourhood(lon, lat, space):
+    """A number that is often close for places that are: the bits of both coordinates in turn."""
+    if space.on_earth:
+        x, y = int((lon + 180.0) / 360.0 * 4095.0), int((lat + 90.0) / 180.0 * 4095.0)
+    else:
+        # Beyond the whole numbers of a float64, any will do.
+        x = int(min(1e15, max(-1e15, lon / space.max_dist * 1024.0))) & 4095
+        y = int(min(1e15, max(-1e15, lat / space.max_dist * 1024.0))) & 4095
+    code = 0
+    for bit in range(12):
+        code |= ((x >> bit) & 1) << (2 * bit)
+        code |= ((y >> bit) & 1) << (2 * bit + 1)
+    return code
+
+
+@njit(cache=True, nogil=True)
+def sum_up(postings, number, count, usual):
+    """What the first so many postings of a block have in common."""
+    data, block = postings.data[number], postings.block[number]
+    begin_block(block, data, 0, usual)
+    for axis in range(3):
+        low = high = data[axis, 0]
+        for i in range(1, count):
+            low, high = min(low, data[axis, i]), max(high, data[axis, i])
+        block[axis] = low + (high - low) / np.float32(2.0)
+    for i in range(count):
+        extend_block(block, data, i)
+
+
+@njit(cache=True, nogil=True)
+def begin_block(block, data, lane, usual):
+    """A block of one posting."""
+    block[MIDDLE_X], block[MIDDLE_Y], block[MIDDLE_Z] = data[X, lane], data[Y, lane], data[Z, lane]
+    block[REACH] = 0.0
+    block[LEAST_ALPHA] = data[ALPHA, lane]
+    block[USUAL] = usual
+    block[SURPLUS] = surplus(data, lane, usual)
+    block[WORD_LEAST] = block[WORD_MOST] = (ALL - data[ALPHA, lane]) * data[WEIGHT, lane]
+    block[TAIL_LEAST] = block[TAIL_MOST] = (ALL - data[ALPHA, lane]) * data[TAIL, lane]
+
+
+@njit(cache=True, nogil=True)
+def extend_block(block, data, lane):
+    """A block with one posting more; what it had in common before may only get wider."""
+    dx = data[X, lane] - block[MIDDLE_X]
+    dy = data[Y, lane] - block[MIDDLE_Y]
+    dz = data[Z, lane] - block[MIDDLE_Z]
+    reach = np.float32(math.sqrt(dx * dx + dy * dy + dz * dz)) * np.float32(1.000001)
+    by_word = (ALL - data[ALPHA, lane]) * data[WEIGHT, lane]
+    by_tail = (ALL - data[ALPHA, lane]) * data[TAIL, lane]
+    block[REACH] = max(block[REACH], reach)
+    block[LEAST_ALPHA] = min(block[LEAST_ALPHA], data[ALPHA, lane])
+    block[SURPLUS] = max(block[SURPLUS], surplus(data, lane, block[USUAL]))
+    block[WORD_LEAST] = min(block[WORD_LEAST], by_word)
+    block[WORD_MOST] = max(block[WORD_MOST], by_word)
+    block[TAIL_LEAST] = min(block[TAIL_LEAST], by_tail)
+    block[TAIL_MOST] = max(block[TAIL_MOST], by_tail)
+
+
+# ---------------------------------------------------------------- subscriptions
+
+
+@njit(cache=True, nogil=True)
+def lower_threshold(theta):
+    """A threshold that nothing falls short of by rounding; everything reaches that of 0."""
+    return np.float32(theta) - ROUNDING if theta > 0.0 else np.float32(-1.0)
+
+
+@njit(cache=True, nogil=True)
+def put_postings(subscriptions, postings, slot, space):
+    """Enter a subscription in the lists of its words.  O(words), amortised."""
+    place = subscriptions.place[slot]
+    x, y, z = spot(place[LON], place[LAT], space)
+    first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
+    tail = 0.0
+    for t in range(first + count - 1, first - 1, -1):
+        word, weight = subscriptions.word[t], subscriptions.weight[t]
+        held, room = postings.lists[word, HELD], postings.lists[word, ROOM]
+        if held == room:
+            larger = room_for(held + 1)
+            postings = with_room_of(subscriptions, postings, word, larger, space)
+            held = postings.lists[word, HELD]
+        at = postings.lists[word, START] + held
+        data, lane = postings.data[at // BLOCK], at % BLOCK
+        postings.slot[at] = slot
+        data[X, lane], data[Y, lane], data[Z, lane] = x, y, z
+        data[ALPHA, lane] = place[PLACE_ALPHA]
+        data[THETA, lane] = lower_threshold(place[PLACE_THETA])
+        data[WEIGHT, lane], data[TAIL, lane] = weight, math.sqrt(tail)
+        if postings.lists[word, ROOM] > BLOCK:
+            if held % BLOCK == 0:
+                usual = postings.block[postings.lists[word, START] // BLOCK, USUAL]
+                begin_block(postings.block[at // BLOCK], data, lane, usual)
+            else:
+                extend_block(postings.block[at // BLOCK], data, lane)
+        postings.lists[word, HELD] = held + 1
+        subscriptions.where[t] = held
+        postings = note_change(subscriptions, postings, word, space)
+        tail += weight * weight
+    return postings
+
+
+@njit(cache=True, nogil=True)
+def put_all_postings(subscriptions, postings, slots, space):
+    """Enter new subscriptions."""
+    for slot in slots:
+        postings = put_postings(subscriptions, postings, slot, space)
+    return postings
+
+
+@njit(cache=True, nogil=True)
+def note_change(subscriptions, postings, word, space):
+    """One change more in a list of several blocks, which is sorted again when there are many."""
+    if postings.lists[word, ROOM] > BLOCK:
+        postings.lists[word, CHANGES] += 1
+        held, room = postings.lists[word, HELD], postings.lists[word, ROOM]
+        first = postings.block[postings.lists[word, START] // BLOCK]
+        # What is usual was a guess before the first messages.
+        was_wrong = abs(first[RECENT] - first[USUAL]) > np.float32(0.25) * first[USUAL]
+        enough = BLOCK if was_wrong else (held + BLOCK) // 4
+        if postings.lists[word, CHANGES] > enough:
+            live = 0
+            for i in range(held):
+                live += postings.slot[postings.lists[word, START] + i] >= 0
+            smaller = room_for(live) if 4 * live < room else room
+            postings = with_room_of(subscriptions, postings, word, smaller, space)
+    return postings
+
+
+@njit(cache=True, nogil=True)
+def take_postings(subscriptions, postings, slot, space):
+    """Take a subscription out of the lists of its words.  O(words), amortised."""
+    first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
+    for t in range(first, first + count):
+        word, position = subscriptions.word[t], subscriptions.where[t]
+        at, last = postings.lists[word, START], postings.lists[word, HELD] - 1
+        hole = at + position
+        if postings.lists[word, ROOM] > BLOCK:
+            postings.slot[hole] = -1
+            postings.data[hole // BLOCK, THETA, hole % BLOCK] = NEVER
+            postings = note_change(subscriptions, postings, word, space)
             continue
-        for i in range(first, last):
-            alike = weights[i] * weight + tails[i] * tail
-            score = bound(xs[i] - x, ys[i] - y, zs[i] - z, scale, slack, alphas[i], alike)
-            if score >= thetas[i]:
-                found[hits] = postings.slot[at + i]
-                hits += 1
-    return hits
+        postings.lists[word, HELD] = last
+        if last == 0:
+            release_list(postings, at, postings.lists[word, ROOM])
+            postings.lists[word, ROOM] = 0
+        elif position < last:
+            moved = postings.slot[at + last]
+            postings.slot[hole] = moved
+            postings.data[hole // BLOCK, :, hole % BLOCK] = postings.data[
+                (at + last) // BLOCK, :, (at + last) % BLOCK
+            ]
+            subscriptions.where[term_of(subscriptions, moved, word)] = position
+    return postings
+
+
+@njit(cache=True, nogil=True)
+def tell_threshold(subscriptions, postings, slot, space):
+    """The lists know a subscription's new threshold.  O(words), amortised."""
+    theta = lower_threshold(subscriptions.place[slot, PLACE_THETA])
+    first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
+    for t in range(first, first + count):
+        word = subscriptions.word[t]
+        at = postings.lists[word, START] + subscriptions.where[t]
+        data, lane = postings.data[at // BLOCK], at % BLOCK
+        data[THETA, lane] = theta
+        if postings.lists[word, ROOM] > BLOCK:
+            block = postings.block[at // BLOCK]
+            block[SURPLUS] = max(block[SURPLUS], surplus(data, lane, block[USUAL]))
+            postings = note_change(subscriptions, postings, word, space)
+    return postings

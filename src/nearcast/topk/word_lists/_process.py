@@ -7,7 +7,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._buffers import (
+from nearcast.prefetch import prefetch_row
+from nearcast.topk.word_lists._postings import HELD as LIST_HELD
+from nearcast.topk.word_lists._postings import scan_list, tell_threshold
+from nearcast.topk.word_lists._rows import (
     STEP,
     enter,
     most_entries,
@@ -15,21 +18,40 @@ from nearcast.topk.word_lists._buffers import (
     take_out,
     with_spare,
 )
-from nearcast.topk.word_lists._postings import scan_list
 from nearcast.topk.word_lists._search import fill_row
-from nearcast.topk.word_lists._wanted import score_of, spot, spot_error, tell_threshold
+from nearcast.topk.word_lists._subscriptions import (
+    FIRST,
+    HELD,
+    SEEN,
+    STAMP,
+    START,
+    THETA,
+    K,
+    score_of,
+    spot,
+    spot_error,
+)
 from nearcast.topk.word_lists._window import (
     CELLS,
+    LAT,
+    LENGTH,
     LIVE,
+    LON,
     NEXT,
     NEXT_WORD,
     OLDEST,
+    TIME,
     append,
     drop_oldest,
+    mark,
+    read_words,
+    unit_weights,
     with_room,
 )
 
 CANDIDATES, AFFECTED, SEARCHES = range(3)
+LISTS, STEPS = range(2)  # cells of `ends`
+SOON, SOONER = 12, 6  # candidates ahead whose heads, whose terms and rows are asked for
 
 
 class Touched(NamedTuple):
@@ -39,7 +61,6 @@ class Touched(NamedTuple):
     start   int64[n+1]   where the old list begins
     seq     int32[]      of the old lists
     score   float64[]
-    stamp   int64[S]     the step that last touched a subscription
     ends    int64[2]     how many have been touched in this step, and its number
     counts  int64[3]     candidates, affected rows and searches since the index was made
     """
@@ -48,19 +69,17 @@ class Touched(NamedTuple):
     start: NDArray[np.int64]
     seq: NDArray[np.int32]
     score: NDArray[np.float64]
-    stamp: NDArray[np.int64]
     ends: NDArray[np.int64]
     counts: NDArray[np.int64]
 
 
-def empty_touched() -> Touched:
+def none_touched() -> Touched:
     """Nothing."""
     return Touched(
         np.empty(16, np.int32),
         np.zeros(17, np.int64),
         np.empty(64, np.int32),
         np.empty(64, np.float64),
-        np.empty(0, np.int64),
         np.zeros(2, np.int64),
         np.zeros(3, np.int64),
     )
@@ -79,7 +98,7 @@ def longer(array, size):
 @njit(cache=True, nogil=True)
 def with_spare_lists(touched, lists, entries):
     """Room to remember so many lists more, with so many entries."""
-    n = touched.ends[0]
+    n = touched.ends[LISTS]
     if n + lists < len(touched.slot) and touched.start[n] + entries <= len(touched.seq):
         return touched
     return Touched(
@@ -87,37 +106,41 @@ def with_spare_lists(touched, lists, entries):
         longer(touched.start, n + lists + 2),
         longer(touched.seq, touched.start[n] + entries),
         longer(touched.score, touched.start[n] + entries),
-        touched.stamp,
         touched.ends,
         touched.counts,
     )
 
 
 @njit(cache=True, nogil=True)
-def remember(touched, buffers, slot, k):
+def remember(touched, subscriptions, rows, slot):
     """Keep the list of a subscription as it is before the first change of this step."""
-    if touched.stamp[slot] == touched.ends[1]:
+    head = subscriptions.head[slot]
+    if head[STAMP] == touched.ends[STEPS]:
         return
-    touched.stamp[slot] = touched.ends[1]
-    n = touched.ends[0]
-    touched.ends[0] = n + 1
-    count = min(k, buffers.held[slot])
-    begin, at = touched.start[n], buffers.start[slot]
+    head[STAMP] = touched.ends[STEPS]
+    n = touched.ends[LISTS]
+    touched.ends[LISTS] = n + 1
+    count = min(head[K], head[HELD])
+    begin, at = touched.start[n], head[START] * STEP
     touched.slot[n] = slot
     touched.start[n + 1] = begin + count
     for i in range(count):
-        touched.seq[begin + i] = buffers.seq[at + i]
-        touched.score[begin + i] = buffers.score[at + i]
+        touched.seq[begin + i] = rows.seq[at + i]
+        touched.score[begin + i] = rows.score[at + i]
 
 
 @njit(cache=True, nogil=True)
-def spare_for(buffers, touched, wanted, found):
+def spare_for(rows, touched, subscriptions, found):
     """Room for whatever the subscriptions that were found may need in this step."""
     entries, shown = 0, 0
-    for slot in found:
-        entries += most_entries(wanted.k[slot]) + STEP
-        shown += wanted.k[slot]
-    return with_spare(buffers, entries), with_spare_lists(touched, len(found), shown)
+    for n in range(len(found)):
+        if n + SOON < len(found):
+            prefetch_row(subscriptions.head, found[n + SOON])
+            prefetch_row(subscriptions.place, found[n + SOON])
+        k = subscriptions.head[found[n], K]
+        entries += most_entries(k) + STEP
+        shown += k
+    return with_spare(rows, entries), with_spare_lists(touched, len(found), shown)
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +148,7 @@ def concerned(postings, word, weight, lon, lat, space, largest):
     """The subscriptions that a message may concern, some of them twice."""
     most = 0
     for each in word:
-        most += postings.held[each]
+        most += postings.lists[each, LIST_HELD]
     found = np.empty(most, np.int32)
     tails = np.empty(len(word))
     square = 0.0
@@ -146,56 +169,62 @@ def concerned(postings, word, weight, lon, lat, space, largest):
 @njit(cache=True, nogil=True)
 def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     """The newest message: into the window, and into the rows of those whom it concerns."""
-    buffers, postings, wanted, messages, rings, touched = state
-    messages = with_room(messages, len(word))
+    subscriptions, rows, postings, messages, rings, touched = state
+    said = 0
+    for count in times:
+        said += count
+    messages = with_room(messages, said)
     seq = messages.ends[NEXT]
-    m, ring = seq & (len(messages.lon) - 1), len(messages.word) - 1
-    weight = np.empty(len(word))
-    square = 0.0
-    for j in range(len(word)):
-        weight[j] = times[j] * idf[word[j]]
-        square += weight[j] * weight[j]
-    length = math.sqrt(square)
-    begin = messages.ends[NEXT_WORD]
-    messages.lon[m], messages.lat[m], messages.time[m] = lon, lat, time
-    messages.length[m], messages.live[m] = length, True
-    messages.first[m], messages.words[m] = begin, len(word)
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    at = messages.ends[NEXT_WORD]
+    messages.place[m, LON], messages.place[m, LAT], messages.place[m, TIME] = lon, lat, time
+    messages.live[m] = True
+    messages.first[m], messages.words[m] = at, said
     messages.ends[NEXT] = seq + 1
     messages.ends[LIVE] += 1
-    messages.ends[NEXT_WORD] = begin + len(word)
+    messages.ends[NEXT_WORD] = at + said
     cell = cell_of(lon, lat, grid)
+    weight, messages.place[m, LENGTH] = unit_weights(word, times, idf)
+    messages.marks[m] = 0
     for j in range(len(word)):
-        weight[j] /= length
-        messages.word[(begin + j) & ring] = word[j]
-        messages.times[(begin + j) & ring] = times[j]
-        rings = append(
-            rings,
-            word[j],
-            np.int32(seq),
-            cell,
-            np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0))),
-        )
+        messages.marks[m] |= mark(word[j])
+        for _ in range(times[j]):
+            messages.word[at & ring] = word[j]
+            at += 1
+        rounded = np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
+        rings = append(rings, word[j], np.int32(seq), cell, rounded)
     found = concerned(postings, word, weight, lon, lat, space, largest)
-    buffers, touched = spare_for(buffers, touched, wanted, found)
-    admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight, space)
-    return buffers, postings, wanted, messages, rings, touched
+    rows, touched = spare_for(rows, touched, subscriptions, found)
+    postings = admit(
+        subscriptions, rows, postings, touched, found, np.int32(seq), lon, lat, word, weight, space
+    )
+    return subscriptions, rows, postings, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
-def admit(buffers, postings, wanted, touched, found, seq, lon, lat, word, weight, space):
+def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, weight, space):
     """Into the rows of those among the found whose threshold the message reaches."""
     touched.counts[CANDIDATES] += len(found)
-    for slot in found:
-        score = score_of(wanted, slot, lon, lat, word, weight, space)
-        if score < buffers.theta[slot] or position_of(buffers, slot, seq) >= 0:
-            continue  # or else it was found by another word as well
+    for n in range(len(found)):
+        if n + SOONER < len(found):
+            soon = subscriptions.head[found[n + SOONER]]
+            prefetch_row(subscriptions.word, soon[FIRST])
+            prefetch_row(subscriptions.weight, soon[FIRST])
+        slot = found[n]
+        head = subscriptions.head[slot]
+        if head[SEEN] == seq:
+            continue  # it was found by another word as well
+        head[SEEN] = seq
+        score = score_of(subscriptions, slot, lon, lat, word, weight, space)
+        if score < subscriptions.place[slot, THETA]:
+            continue
         touched.counts[AFFECTED] += 1
-        k = wanted.k[slot]
-        at, count = buffers.start[slot], buffers.held[slot]
-        if count < k or buffers.score[at + k - 1] <= score:
-            remember(touched, buffers, slot, k)
-        if enter(buffers, slot, k, score, np.int32(seq)):
-            tell_threshold(postings, wanted, slot, buffers.theta[slot])
+        k = head[K]
+        if head[HELD] < k or rows.score[head[START] * STEP + k - 1] <= score:
+            remember(touched, subscriptions, rows, slot)
+        if enter(subscriptions, rows, slot, k, score, seq):
+            postings = tell_threshold(subscriptions, postings, slot, space)
+    return postings
 
 
 @njit(cache=True, nogil=True)
@@ -214,50 +243,63 @@ def depart(state, seq, is_early, idf, grid, space, largest):
 
     `is_early`: it is not the oldest, so that it may have kept out older ones that now count again.
     """
-    buffers, postings, wanted, messages, rings, touched = state
-    m, ring = seq & (len(messages.lon) - 1), len(messages.word) - 1
-    words, begin = messages.words[m], messages.first[m]
-    word, weight = np.empty(words, np.int32), np.empty(words)
-    for j in range(words):
-        word[j] = messages.word[(begin + j) & ring]
-        weight[j] = messages.times[(begin + j) & ring] * idf[word[j]] / messages.length[m]
+    subscriptions, rows, postings, messages, rings, touched = state
+    m = seq & (len(messages.live) - 1)
+    word, weight = read_words(messages, m, idf)
     messages.live[m] = False
     messages.ends[LIVE] -= 1
-    found = concerned(postings, word, weight, messages.lon[m], messages.lat[m], space, largest)
-    buffers, touched = spare_for(buffers, touched, wanted, found)
-    dismiss(
-        buffers, postings, wanted, messages, rings, touched, found, seq, is_early, idf, grid, space
-    )
-    return buffers, postings, wanted, messages, rings, touched
+    lon, lat = messages.place[m, LON], messages.place[m, LAT]
+    found = concerned(postings, word, weight, lon, lat, space, largest)
+    rows, touched = spare_for(rows, touched, subscriptions, found)
+    postings = dismiss(
+        subscriptions, rows, postings, messages, rings, touched, found, np.int32(seq), is_early,
+        idf, grid, space,
+    )  # fmt: skip
+    return subscriptions, rows, postings, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
 def dismiss(
-    buffers, postings, wanted, messages, rings, touched, found, seq, is_early, idf, grid, space
+    subscriptions, rows, postings, messages, rings, touched, found, seq, is_early, idf, grid, space
 ):
     """Out of the rows of those among the found that have the message."""
     touched.counts[CANDIDATES] += len(found)
-    for slot in found:
-        position = position_of(buffers, slot, seq)
+    leaving = np.int32(-2 - seq)  # another mark than that of its arrival
+    for n in range(len(found)):
+        if n + SOONER < len(found):
+            at = subscriptions.head[found[n + SOONER], START] * STEP
+            prefetch_row(rows.seq, at)
+            prefetch_row(rows.seq, at + 16)
+            prefetch_row(rows.seq, at + 32)
+        slot = found[n]
+        head = subscriptions.head[slot]
+        if head[SEEN] == leaving:
+            continue
+        head[SEEN] = leaving
+        position = position_of(subscriptions, rows, slot, seq)
         if position < 0:
             continue
-        k = wanted.k[slot]
-        if position < k or is_early:
-            remember(touched, buffers, slot, k)
-        take_out(buffers, slot, position)
-        if is_early or (buffers.held[slot] < k and buffers.theta[slot] > 0.0):
+        if position < head[K] or is_early:
+            remember(touched, subscriptions, rows, slot)
+        take_out(subscriptions, rows, slot, position)
+        if is_early or (head[HELD] < head[K] and subscriptions.place[slot, THETA] > 0.0):
             touched.counts[SEARCHES] += 1
-            fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
-            tell_threshold(postings, wanted, slot, buffers.theta[slot])
+            fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
+            postings = tell_threshold(subscriptions, postings, slot, space)
+    return postings
 
 
 @njit(cache=True, nogil=True)
 def forget_oldest(messages, rings):
     """The words of the oldest message, which has departed, lead to it no longer."""
     seq = messages.ends[OLDEST]
-    m, ring = seq & (len(messages.lon) - 1), len(messages.word) - 1
-    for j in range(messages.words[m]):
-        rings = drop_oldest(rings, messages.word[(messages.first[m] + j) & ring])
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    begin, last = messages.first[m], np.int32(-1)
+    for i in range(begin, begin + messages.words[m]):
+        word = messages.word[i & ring]
+        if word != last:
+            rings = drop_oldest(rings, word)
+        last = word
     messages.ends[OLDEST] = seq + 1
     return rings
 
@@ -265,26 +307,26 @@ def forget_oldest(messages, rings):
 @njit(cache=True, nogil=True)
 def expire(state, most, before, idf, grid, space, largest):
     """What is too many, or not later than `before`, leaves the window, the oldest first."""
-    buffers, postings, wanted, messages, rings, touched = state
+    subscriptions, rows, postings, messages, rings, touched = state
     while messages.ends[OLDEST] < messages.ends[NEXT]:
         seq = messages.ends[OLDEST]
-        m = seq & (len(messages.lon) - 1)
+        m = seq & (len(messages.live) - 1)
         if messages.live[m]:
-            if messages.ends[LIVE] <= most and messages.time[m] > before:
+            if messages.ends[LIVE] <= most and messages.place[m, TIME] > before:
                 break
-            buffers, postings, wanted, messages, rings, touched = depart(
-                (buffers, postings, wanted, messages, rings, touched),
+            subscriptions, rows, postings, messages, rings, touched = depart(
+                (subscriptions, rows, postings, messages, rings, touched),
                 seq, False, idf, grid, space, largest,
             )  # fmt: skip
         rings = forget_oldest(messages, rings)
-    return buffers, postings, wanted, messages, rings, touched
+    return subscriptions, rows, postings, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
 def next_step(touched):
     """Nothing has been touched yet."""
-    touched.ends[0] = 0
-    touched.ends[1] += 1
+    touched.ends[LISTS] = 0
+    touched.ends[STEPS] += 1
 
 
 @njit(cache=True, nogil=True)
@@ -292,19 +334,19 @@ def publish_all(
     state, at, times_of_messages, word_start, word, times, most, seconds, idf, grid, space, largest
 ):
     """Many messages, one after the other: (state, how many lists each has changed)."""
-    buffers, postings, wanted, messages, rings, touched = state
+    subscriptions, rows, postings, messages, rings, touched = state
     changed = np.zeros(len(at), np.int32)
     for i in range(len(at)):
         next_step(touched)
         time = times_of_messages[i]
         state = expire(
-            (buffers, postings, wanted, messages, rings, touched),
+            (subscriptions, rows, postings, messages, rings, touched),
             most - 1, time - seconds, idf, grid, space, largest,
         )  # fmt: skip
         begin, end = word_start[i], word_start[i + 1]
-        buffers, postings, wanted, messages, rings, touched = arrive(
+        subscriptions, rows, postings, messages, rings, touched = arrive(
             state, at[i, 0], at[i, 1], time, word[begin:end], times[begin:end],
             idf, grid, space, largest,
         )  # fmt: skip
-        changed[i] = touched.ends[0]
-    return (buffers, postings, wanted, messages, rings, touched), changed
+        changed[i] = touched.ends[LISTS]
+    return (subscriptions, rows, postings, messages, rings, touched), changed

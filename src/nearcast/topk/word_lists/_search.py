@@ -1,20 +1,42 @@
 """The best messages of the window for one subscription, when its row has run short."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._buffers import (
+from nearcast.prefetch import prefetch_row
+from nearcast.topk.word_lists._rows import (
     STEP,
     claim_row,
-    drop_dominated,
     most_entries,
     release_row,
+    usual_entries,
     with_spare,
+    without_dominated,
 )
-from nearcast.topk.word_lists._wanted import score_of
-from nearcast.topk.word_lists._window import CELLS
+from nearcast.topk.word_lists._subscriptions import (
+    ALPHA,
+    FIRST,
+    LAT,
+    LON,
+    THETA,
+    WORDS,
+    K,
+    nearness,
+)
+from nearcast.topk.word_lists._subscriptions import HELD as ROW_HELD
+from nearcast.topk.word_lists._subscriptions import ROOM as ROW_ROOM
+from nearcast.topk.word_lists._subscriptions import START as ROW_START
+from nearcast.topk.word_lists._window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
+from nearcast.topk.word_lists._window import LAT as MESSAGE_LAT
+from nearcast.topk.word_lists._window import LON as MESSAGE_LON
+
+TOGETHER = 64  # messages that are looked at together
+OFF = np.float32(4e-6)  # what a bound in float32 may be too low by
+NEVER = np.float32(-np.inf)  # no bound is below it
 
 
 @njit(cache=True, nogil=True)
@@ -43,6 +65,13 @@ def sift_down(scores, seqs, size, at):
 
 
 @njit(cache=True, nogil=True)
+def make_heap(scores, seqs, size):
+    """A heap with the worst on top."""
+    for at in range(size // 2 - 1, -1, -1):
+        sift_down(scores, seqs, size, at)
+
+
+@njit(cache=True, nogil=True)
 def apart_from(cell, start, width, value, is_open):
     """How far a coordinate is, at the least, from those in a column or row of the grid.
 
@@ -57,21 +86,11 @@ def apart_from(cell, start, width, value, is_open):
 
 
 @njit(cache=True, nogil=True)
-def nearness_of_cells(lon, lat, grid, space, by_column, by_row, by_level):
-    """What `search` needs to know how near each column and row of the grid is, at the most."""
+def nearness_of_cells(alpha, lon, lat, grid, space, near):
+    """What the place of a message adds to its score at the most, by the cell that it is in."""
     west, south, width, height = grid
     degree = math.pi / 180.0
-    for c in range(CELLS):
-        apart = apart_from(c, west, width, lon, not space.on_earth)
-        if space.on_earth:
-            apart = min(
-                apart,
-                apart_from(c, west, width, lon - 360.0, False),
-                apart_from(c, west, width, lon + 360.0, False),
-            )
-            by_column[c] = math.sin(apart * degree / 2.0) ** 2
-        else:
-            by_column[c] = (apart / space.max_dist) ** 2
+    by_row, by_level = np.empty(CELLS, np.float32), np.empty(CELLS, np.float32)
     for r in range(CELLS):
         apart = apart_from(r, south, height, lat, not space.on_earth)
         if space.on_earth:
@@ -80,101 +99,221 @@ def nearness_of_cells(lon, lat, grid, space, by_column, by_row, by_level):
             level = min(math.cos(low * degree), math.cos(high * degree))
             by_level[r] = max(0.0, level) * math.cos(lat * degree)
         else:
-            by_row[r] = (apart / space.max_dist) ** 2
+            by_row[r] = min(4.0, (apart / space.max_dist) ** 2)
             by_level[r] = 1.0
+    # The straight line is shorter than the way along the surface, and soon computed.
+    scale = np.float32(alpha * (2.0 * space.unit if space.on_earth else 1.0) * 0.999999)
+    most = np.float32(alpha) + OFF
+    for c in range(CELLS):
+        apart = apart_from(c, west, width, lon, not space.on_earth)
+        if space.on_earth:
+            apart = min(
+                apart,
+                apart_from(c, west, width, lon - 360.0, False),
+                apart_from(c, west, width, lon + 360.0, False),
+            )
+            by_column = np.float32(math.sin(apart * degree / 2.0) ** 2)
+        else:
+            by_column = np.float32(min(4.0, (apart / space.max_dist) ** 2))
+        column = near[c * CELLS : (c + 1) * CELLS]
+        for r in range(CELLS):
+            far = np.sqrt(by_row[r] + by_level[r] * by_column)
+            column[r] = max(np.float32(0.0), most - scale * far)
+
+
+class Reach(NamedTuple):
+    """What bounds the scores of messages that are met at one term.
+
+    - `near`: float32[CELLS * CELLS], what a place adds at the most
+    - `by_word`: what a weight of 1 of the word adds
+    - `by_rest`, `most_rest`: the words that are left add no more than the length of their vectors
+      allows, nor more than each of them has ever added
+    - `marks`: of the words that are left; a message that has none of the marks has none of them
+    """
+
+    near: NDArray[np.float32]
+    by_word: np.float32
+    by_rest: np.float32
+    most_rest: np.float32
+    marks: np.uint64
 
 
 @njit(cache=True, nogil=True)
-def search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs):
-    """The `most` best messages as a heap: (how many, the best score that had no place)."""
-    first, count = wanted.first[slot], wanted.words[slot]
-    alpha, lon, lat = wanted.alpha[slot], wanted.lon[slot], wanted.lat[slot]
-    by_column = np.empty(CELLS)
-    by_row = np.empty(CELLS)
-    by_level = np.empty(CELLS)
-    nearness_of_cells(lon, lat, grid, space, by_column, by_row, by_level)
-    size, lost = 0, -1.0
-    tail = 0.0
-    for t in range(first, first + count):
-        tail += wanted.weight[t] * wanted.weight[t]
-    mask, ring = len(messages.lon) - 1, len(messages.word) - 1
-    word, weight = np.empty(16, np.int32), np.empty(16, np.float64)
-    for t in range(first, first + count):
-        if size == most and alpha + (1.0 - alpha) * math.sqrt(tail) < scores[0]:
-            break  # even a message of the same place with all the words that are left
-        mine = wanted.weight[t]
-        tail = max(0.0, tail - mine * mine)
-        rest = math.sqrt(tail)
-        start, room = rings.start[wanted.word[t]], rings.room[wanted.word[t]]
-        head, held = rings.head[wanted.word[t]], rings.held[wanted.word[t]]
-        for i in range(held - 1, -1, -1):  # the newest first
-            at = start + ((head + i) & (room - 1))
-            if size == most:
-                theirs = rings.weight[at] / 65535.0
-                alike = mine * theirs + rest * math.sqrt(max(0.0, 1.0 - theirs * theirs) + 4e-5)
-                cell = rings.cell[at]
-                square = by_row[cell % CELLS] + by_level[cell % CELLS] * by_column[cell // CELLS]
-                if space.on_earth:
-                    near = 1.0 - 2.0 * space.unit * math.asin(min(1.0, math.sqrt(square)))
-                else:
-                    near = 1.0 - math.sqrt(square)
-                if alpha * max(0.0, near) + (1.0 - alpha) * alike + 1e-9 < scores[0]:
-                    continue
-            seq = rings.seq[at]
+def bound(weight, cell, reach):
+    """The most that the score of a message can be, its weight in units of 1/65535."""
+    theirs = np.float32(weight) * np.float32(1.0 / 65535.0)
+    others = max(np.float32(0.0), np.float32(1.0) - theirs * theirs) + np.float32(4e-5)
+    rest = min(reach.most_rest, reach.by_rest * np.sqrt(others))
+    return reach.near[cell] + reach.by_word * theirs + rest
+
+
+@njit(cache=True, nogil=True)
+def promising(rings, first, last, reach, low, is_promising):
+    """Which of the postings first:last have a bound of low or more: how many."""
+    weights, cells = rings.weight[first:last], rings.cell[first:last]
+    count = np.int32(0)
+    for i in range(len(weights)):
+        is_promising[i] = bound(weights[i], cells[i], reach) >= low
+        count += is_promising[i]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def most_of_rest(subscriptions, slot, rings, most_rest):
+    """What the terms after each one can add to a score at the most, as the window is."""
+    first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
+    added = 0.0
+    for n in range(count - 1, -1, -1):
+        most_rest[n] = added
+        heaviest = rings.rings[subscriptions.word[first + n], HEAVIEST] / 65535.0
+        added += (
+            (1.0 - subscriptions.place[slot, ALPHA]) * subscriptions.weight[first + n] * heaviest
+        )
+    return added
+
+
+@njit(cache=True, nogil=True)
+def read_ahead(messages, seqs):
+    """Have what is needed of some messages brought near."""
+    mask, ring = len(messages.live) - 1, len(messages.word) - 1
+    for seq in seqs:
+        prefetch_row(messages.first, seq & mask)
+        prefetch_row(messages.place, seq & mask)
+    for seq in seqs:
+        prefetch_row(messages.word, messages.first[seq & mask] & ring)
+
+
+@njit(cache=True, nogil=True)
+def score_at(subscriptions, slot, t, messages, m, idf, space):
+    """The score of a message that is met at term t; -1 when an earlier term has met it."""
+    head, place, theirs = subscriptions.head[slot], subscriptions.place[slot], messages.place[m]
+    first, ring, begin = head[FIRST], len(messages.word) - 1, messages.first[m]
+    end = begin + messages.words[m]
+    alike = 0.0
+    for term in range(first, first + head[WORDS]):
+        word, times = subscriptions.word[term], 0.0
+        for i in range(begin, end):
+            if messages.word[i & ring] == word:
+                times += 1.0
+        if times > 0.0:
+            if term < t:
+                return -1.0
+            alike += subscriptions.weight[term] * (times * idf[word] / theirs[LENGTH])
+    near = nearness(place[LON], place[LAT], theirs[MESSAGE_LON], theirs[MESSAGE_LAT], space)
+    return place[ALPHA] * near + (1.0 - place[ALPHA]) * alike
+
+
+@njit(cache=True, nogil=True)
+def take(scores, seqs, size, most, score, seq):
+    """A message comes into a heap if it is good enough: (its size, the score that is lost)."""
+    if size < most:
+        scores[size], seqs[size] = score, seq
+        if size + 1 == most:
+            make_heap(scores, seqs, most)
+        return size + 1, -1.0
+    if is_worse(scores[0], seqs[0], score, seq):
+        lost = scores[0]
+        scores[0], seqs[0] = score, seq
+        sift_down(scores, seqs, size, 0)
+        return size, lost
+    return size, score
+
+
+@njit(cache=True, nogil=True)
+def search_ring(
+    subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
+):
+    """Take messages that are met at a term: (how many there are now, the best that was lost)."""
+    ring, mask = rings.rings[subscriptions.word[t]], len(messages.live) - 1
+    ahead, is_promising = np.empty(TOGETHER, np.int32), np.empty(TOGETHER, np.int32)
+    lost, low = -1.0, NEVER
+    end = ring[HEAD] + ring[HELD]
+    while end > ring[HEAD]:  # the newest first, no further than to where the ring goes round
+        begin = max(ring[HEAD], end - TOGETHER)
+        if end > ring[ROOM]:
+            begin = max(begin, ring[ROOM])
+        first = ring[START] + (begin & (ring[ROOM] - 1))
+        last = first + end - begin
+        end = begin
+        if size == most:
+            low = np.float32(scores[0]) - OFF
+        if promising(rings, first, last, reach, low, is_promising) == 0:
+            continue
+        for at in range(first, last):
+            if is_promising[at - first]:
+                prefetch_row(messages.marks, rings.seq[at] & mask)
+        chosen = 0
+        for at in range(last - 1, first - 1, -1):
+            if is_promising[at - first]:
+                seq = rings.seq[at]
+                if messages.marks[seq & mask] & reach.marks or alone(rings, at, reach) >= low:
+                    ahead[chosen] = seq
+                    chosen += 1
+        read_ahead(messages, ahead[:chosen])
+        for seq in ahead[:chosen]:
             m = seq & mask
-            if not messages.live[m]:
-                continue
-            words = messages.words[m]
-            if words > len(word):
-                word, weight = np.empty(words, np.int32), np.empty(words, np.float64)
-            begin = messages.first[m]
-            for j in range(words):
-                number = messages.word[(begin + j) & ring]
-                word[j] = number
-                weight[j] = messages.times[(begin + j) & ring] * idf[number] / messages.length[m]
-            if seen_before(wanted, first, t, word[:words]):
-                continue
-            score = score_of(
-                wanted, slot, messages.lon[m], messages.lat[m], word[:words], weight[:words], space
-            )
-            if size < most:
-                scores[size], seqs[size] = score, seq
-                size += 1
-                if size == most:
-                    for h in range(size // 2 - 1, -1, -1):
-                        sift_down(scores, seqs, size, h)
-            elif is_worse(scores[0], seqs[0], score, seq):
-                lost = max(lost, scores[0])
-                scores[0], seqs[0] = score, seq
-                sift_down(scores, seqs, size, 0)
-            else:
-                lost = max(lost, score)
+            if messages.live[m]:
+                score = score_at(subscriptions, slot, t, messages, m, idf, space)
+                if score >= 0.0:
+                    size, without = take(scores, seqs, size, most, score, seq)
+                    lost = max(lost, without)
     return size, lost
 
 
 @njit(cache=True, nogil=True)
-def seen_before(wanted, first, t, word):
-    """Has the message a word of the subscription that comes before t?"""
-    for earlier in range(first, t):
-        for each in word:
-            if each == wanted.word[earlier]:
-                return True
-    return False
+def alone(rings, at, reach):
+    """The most that the score of a message can be that has none of the words that are left."""
+    theirs = np.float32(rings.weight[at]) * np.float32(1.0 / 65535.0)
+    return reach.near[rings.cell[at]] + reach.by_word * theirs
 
 
 @njit(cache=True, nogil=True)
-def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
+def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs):
+    """The `most` best messages as a heap: (how many, the best score that had no place)."""
+    first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
+    place = subscriptions.place[slot]
+    alpha = place[ALPHA]
+    near, most_rest = np.empty(CELLS * CELLS, np.float32), np.empty(count)
+    nearness_of_cells(alpha, place[LON], place[LAT], grid, space, near)
+    left = most_of_rest(subscriptions, slot, rings, most_rest)
+    size, lost = 0, -1.0
+    tail = 0.0
+    for t in range(first, first + count):
+        tail += subscriptions.weight[t] * subscriptions.weight[t]
+    for t in range(first, first + count):
+        if size == most and alpha + min(left, (1.0 - alpha) * math.sqrt(tail)) < scores[0]:
+            break  # even a message of the same place with all the words that are left
+        mine = subscriptions.weight[t]
+        tail = max(0.0, tail - mine * mine)
+        left = most_rest[t - first]
+        marks = np.uint64(0)
+        for later in range(t + 1, first + count):
+            marks |= mark(subscriptions.word[later])
+        reach = Reach(
+            near,
+            np.float32((1.0 - alpha) * mine),
+            np.float32((1.0 - alpha) * math.sqrt(tail)),
+            np.float32(left) + OFF,
+            marks,
+        )
+        size, without = search_ring(
+            subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
+        )
+        lost = max(lost, without)
+    return size, lost
+
+
+@njit(cache=True, nogil=True)
+def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
     """A row from the window alone, with a threshold that fits; there is spare room."""
-    k = wanted.k[slot]
-    most = most_entries(k) - k
+    k = subscriptions.head[slot, K]
+    most = usual_entries(k)
     scores, seqs = np.empty(most), np.empty(most, np.int32)
-    size, lost = search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs)
-    # Best first: the worst goes to the end, again and again.
+    size, lost = search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs)
     if size < most:
-        for h in range(size // 2 - 1, -1, -1):
-            sift_down(scores, seqs, size, h)
+        make_heap(scores, seqs, size)
     worst = scores[0] if size > 0 else 0.0
-    for last in range(size - 1, 0, -1):
+    for last in range(size - 1, 0, -1):  # best first: the worst goes to the end, again and again
         scores[0], scores[last] = scores[last], scores[0]
         seqs[0], seqs[last] = seqs[last], seqs[0]
         sift_down(scores, seqs, last, 0)
@@ -190,22 +329,21 @@ def fill_row(buffers, wanted, slot, messages, rings, idf, grid, space):
             if equal < k:
                 size -= equal
                 theta = scores[size - 1]
-    release_row(buffers, buffers.start[slot], buffers.room[slot])
-    at = claim_row(buffers, size + 1)
-    for i in range(size):
-        buffers.score[at + i] = scores[i]
-        buffers.seq[at + i] = seqs[i]
-    buffers.start[slot] = at
-    buffers.room[slot] = (size + STEP) // STEP * STEP
-    buffers.held[slot] = size
-    drop_dominated(buffers, slot, k)
-    buffers.theta[slot] = theta
+    size = without_dominated(scores, seqs, size, k)
+    release_row(subscriptions, rows, slot)
+    steps = size // STEP + 1
+    at = claim_row(rows, steps)
+    rows.score[at * STEP : at * STEP + size] = scores[:size]
+    rows.seq[at * STEP : at * STEP + size] = seqs[:size]
+    head = subscriptions.head[slot]
+    head[ROW_START], head[ROW_HELD], head[ROW_ROOM] = at, size, steps * STEP
+    subscriptions.place[slot, THETA] = theta
 
 
 @njit(cache=True, nogil=True)
-def fill_rows(buffers, wanted, slots, messages, rings, idf, grid, space):
-    """Rows for new subscriptions; the buffers, larger perhaps."""
+def fill_rows(subscriptions, rows, slots, messages, rings, idf, grid, space):
+    """Rows for new subscriptions; the rows, with more room perhaps."""
     for slot in slots:
-        buffers = with_spare(buffers, most_entries(wanted.k[slot]) + STEP)
-        fill_row(buffers, wanted, slot, messages, rings, idf, grid, space)
-    return buffers
+        rows = with_spare(rows, most_entries(subscriptions.head[slot, K]) + STEP)
+        fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
+    return rows

@@ -1,25 +1,24 @@
 """The messages of the window, by arrival, and for each word those that have it.
 
-lon, lat, time, length  float64[M]   of the message of arrival `seq`, at `seq & (M - 1)`; `length`
-                                     is that of its vector before it had unit length
-live       bool[M]      false for one that was replaced
-first      int64[M]     where its words begin in the ring, at `first & (Q - 1)`
-words      int32[M]     how many distinct words it has
-word       int32[Q]     in the order of words
-times      int32[Q]     how often it says them
-ends       int64[4]     oldest arrival, next arrival, messages that live, next word of the ring
+place      float64[M, 4]  longitude, latitude, time of the message of arrival `seq`, and the length
+                          of its vector before it was made 1; at `seq & (M - 1)`
+marks      uint64[M]      a bit for each of its words, which other words may share
+live       bool[M]        false for one that was replaced
+first      int64[M]       where its words begin in the ring, at `first & (Q - 1)`
+words      int32[M]       how many words it has
+word       int32[Q]       in the order of words, one that is said twice stands twice
+ends       int64[4]       oldest arrival, next arrival, messages that live, next word of the ring
 
-post_seq   int32[P]     arrivals that have a word, oldest first, in a ring
-post_cell  uint16[P]    the cell of a grid of 128 by 128 in which it is
-post_wt    uint16[P]    the weight of the word there, rounded up to 1/65535
-start      int64[V]     where the ring of a word begins
-head       int32[V]     its oldest posting
-count      int32[V]
-room       int32[V]     a power of two, or 0
-free       int64[32]    the first free ring of 2**i, -1 for none; `post_seq` leads to the next
-used       int64[1]     postings in use, with free rings
+rings      int32[V, 5]    START of the ring of a word; HEAD, its oldest posting; HELD; ROOM, a
+                          power of two, or 0; HEAVIEST, the largest weight since it was empty
+seq        int32[P]       arrivals that have a word, oldest first, in a ring
+cell       uint16[P]      the cell of a grid of 128 by 128 in which it is
+weight     uint16[P]      the weight of the word there, rounded up to 1/65535
+free       int32[32]      the first free ring of 2**i, -1 for none; `seq` leads to the next
+used       int64[1]       postings in use, with free rings
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,65 +28,55 @@ from numpy.typing import NDArray
 from nearcast.topk.word_lists._postings import log2
 
 OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
+LON, LAT, TIME, LENGTH = range(4)
+START, HEAD, HELD, ROOM, HEAVIEST = range(5)
 CELLS = 128
 
 
 class Messages(NamedTuple):
     """The arrays of messages; see the module docstring."""
 
-    lon: NDArray[np.float64]
-    lat: NDArray[np.float64]
-    time: NDArray[np.float64]
-    length: NDArray[np.float64]
+    place: NDArray[np.float64]
+    marks: NDArray[np.uint64]
     live: NDArray[np.bool_]
     first: NDArray[np.int64]
     words: NDArray[np.int32]
     word: NDArray[np.int32]
-    times: NDArray[np.int32]
     ends: NDArray[np.int64]
 
 
 class Rings(NamedTuple):
     """The arrays of words; see the module docstring."""
 
+    rings: NDArray[np.int32]
     seq: NDArray[np.int32]
     cell: NDArray[np.uint16]
     weight: NDArray[np.uint16]
-    start: NDArray[np.int64]
-    head: NDArray[np.int32]
-    held: NDArray[np.int32]
-    room: NDArray[np.int32]
-    free: NDArray[np.int64]
+    free: NDArray[np.int32]
     used: NDArray[np.int64]
 
 
-def empty_messages() -> Messages:
-    """No message."""
+def no_messages() -> Messages:
+    """The arrays of none."""
     return Messages(
-        np.empty(16, np.float64),
-        np.empty(16, np.float64),
-        np.empty(16, np.float64),
-        np.empty(16, np.float64),
+        np.empty((16, 4), np.float64),
+        np.empty(16, np.uint64),
         np.empty(16, np.bool_),
         np.empty(16, np.int64),
         np.empty(16, np.int32),
-        np.empty(64, np.int32),
         np.empty(64, np.int32),
         np.zeros(4, np.int64),
     )
 
 
-def empty_rings() -> Rings:
-    """No word."""
+def no_rings() -> Rings:
+    """The arrays of no word."""
     return Rings(
+        np.empty((0, 5), np.int32),
         np.empty(64, np.int32),
         np.empty(64, np.uint16),
         np.empty(64, np.uint16),
-        np.empty(0, np.int64),
-        np.empty(0, np.int32),
-        np.empty(0, np.int32),
-        np.empty(0, np.int32),
-        np.full(32, -1, np.int64),
+        np.full(32, -1, np.int32),
         np.zeros(1, np.int64),
     )
 
@@ -95,7 +84,7 @@ def empty_rings() -> Rings:
 @njit(cache=True, nogil=True)
 def rolled(ring, first, last, size):
     """A larger ring with the same things at first:last."""
-    larger = np.empty(size, ring.dtype)
+    larger = np.empty((size, *ring.shape[1:]), ring.dtype)
     for i in range(first, last):
         larger[i & (size - 1)] = ring[i & (len(ring) - 1)]
     return larger
@@ -105,27 +94,60 @@ def rolled(ring, first, last, size):
 def with_room(messages, words):
     """Room for one more message of so many words.  Amortised O(1)."""
     oldest, following = messages.ends[OLDEST], messages.ends[NEXT]
-    lon, lat, time, length = messages.lon, messages.lat, messages.time, messages.length
-    live, first, counts = messages.live, messages.first, messages.words
-    word, times = messages.word, messages.times
-    if following - oldest == len(lon):
-        size = 2 * len(lon)
-        lon = rolled(lon, oldest, following, size)
-        lat = rolled(lat, oldest, following, size)
-        time = rolled(time, oldest, following, size)
-        length = rolled(length, oldest, following, size)
+    place, marks, live = messages.place, messages.marks, messages.live
+    first, counts, word = messages.first, messages.words, messages.word
+    if following - oldest == len(live):
+        size = 2 * len(live)
+        place = rolled(place, oldest, following, size)
+        marks = rolled(marks, oldest, following, size)
         live = rolled(live, oldest, following, size)
         first = rolled(first, oldest, following, size)
         counts = rolled(counts, oldest, following, size)
     end = messages.ends[NEXT_WORD]
-    begin = first[oldest & (len(lon) - 1)] if following > oldest else end
+    begin = first[oldest & (len(live) - 1)] if following > oldest else end
     if end + words - begin > len(word):
         size = len(word)
         while end + words - begin > size:
             size *= 2
         word = rolled(word, begin, end, size)
-        times = rolled(times, begin, end, size)
-    return Messages(lon, lat, time, length, live, first, counts, word, times, messages.ends)
+    return Messages(place, marks, live, first, counts, word, messages.ends)
+
+
+@njit(cache=True, nogil=True)
+def mark(word):
+    """The bit of a word."""
+    return np.uint64(1) << (np.uint64(word) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(58))
+
+
+@njit(cache=True, nogil=True)
+def unit_weights(word, times, idf):
+    """The vector of unit length of distinct words that are said so many times, and its length."""
+    weight = np.empty(len(word))
+    square = 0.0
+    for j in range(len(word)):
+        weight[j] = times[j] * idf[word[j]]
+        square += weight[j] * weight[j]
+    length = math.sqrt(square)
+    for j in range(len(word)):
+        weight[j] /= length
+    return weight, length
+
+
+@njit(cache=True, nogil=True)
+def read_words(messages, m, idf):
+    """The distinct words of a message and their weights."""
+    ring, begin, said = len(messages.word) - 1, messages.first[m], messages.words[m]
+    word, weight = np.empty(said, np.int32), np.empty(said)
+    count = 0
+    for i in range(begin, begin + said):
+        number = messages.word[i & ring]
+        if count == 0 or word[count - 1] != number:
+            word[count], weight[count] = number, 0.0
+            count += 1
+        weight[count - 1] += 1.0
+    for j in range(count):
+        weight[j] = weight[j] * idf[word[j]] / messages.place[m, LENGTH]
+    return word[:count], weight[:count]
 
 
 @njit(cache=True, nogil=True)
@@ -135,35 +157,33 @@ def claim_ring(rings, kind):
     if at >= 0:
         rings.free[kind] = rings.seq[at]
         return rings, at
-    at = rings.used[0]
+    used = rings.used[0]
     rings.used[0] += 1 << kind
     needed = rings.used[0]
     if needed > len(rings.seq):
-        size = needed + needed // 4
+        size = needed + needed // 8
         seq, cell, weight = (
             np.empty(size, np.int32),
             np.empty(size, np.uint16),
             np.empty(size, np.uint16),
         )
-        seq[:at] = rings.seq[:at]
-        cell[:at] = rings.cell[:at]
-        weight[:at] = rings.weight[:at]
-        rings = Rings(
-            seq, cell, weight, rings.start, rings.head, rings.held, rings.room, rings.free,
-            rings.used,
-        )  # fmt: skip
-    return rings, at
+        seq[:used] = rings.seq[:used]
+        cell[:used] = rings.cell[:used]
+        weight[:used] = rings.weight[:used]
+        rings = Rings(rings.rings, seq, cell, weight, rings.free, rings.used)
+    return rings, np.int32(used)
 
 
 @njit(cache=True, nogil=True)
 def move_ring(rings, word, room):
     """The same postings where there is more, or less, room, from its beginning on."""
-    old, count, old_room = rings.start[word], rings.held[word], rings.room[word]
-    at = np.int64(-1)
+    ring = rings.rings[word]
+    old, count, old_room = ring[START], ring[HELD], ring[ROOM]
+    at = np.int32(-1)
     if room > 0:
         rings, at = claim_ring(rings, log2(room))
         for i in range(count):
-            from_ = old + ((rings.head[word] + i) & (old_room - 1))
+            from_ = old + ((ring[HEAD] + i) & (old_room - 1))
             rings.seq[at + i] = rings.seq[from_]
             rings.cell[at + i] = rings.cell[from_]
             rings.weight[at + i] = rings.weight[from_]
@@ -171,35 +191,34 @@ def move_ring(rings, word, room):
         kind = log2(old_room)
         rings.seq[old] = rings.free[kind]
         rings.free[kind] = old
-    rings.start[word] = at
-    rings.room[word] = room
-    rings.head[word] = 0
+    ring[START], ring[HEAD], ring[ROOM] = at, 0, room
     return rings
 
 
 @njit(cache=True, nogil=True)
 def append(rings, word, seq, cell, weight):
     """A new message has the word.  Amortised O(1)."""
-    count, room = rings.held[word], rings.room[word]
-    if count == room:
-        rings = move_ring(rings, word, max(1, 2 * room))
-        room = rings.room[word]
-    at = rings.start[word] + ((rings.head[word] + count) & (room - 1))
+    ring = rings.rings[word]
+    if ring[HELD] == ring[ROOM]:
+        rings = move_ring(rings, word, max(1, 2 * ring[ROOM]))
+    at = ring[START] + ((ring[HEAD] + ring[HELD]) & (ring[ROOM] - 1))
     rings.seq[at] = seq
     rings.cell[at] = cell
     rings.weight[at] = weight
-    rings.held[word] = count + 1
+    ring[HEAVIEST] = max(ring[HEAVIEST], weight)
+    ring[HELD] += 1
     return rings
 
 
 @njit(cache=True, nogil=True)
 def drop_oldest(rings, word):
     """The oldest message of a word has left the window.  Amortised O(1)."""
-    room = rings.room[word]
-    rings.held[word] -= 1
-    rings.head[word] = (rings.head[word] + 1) & (room - 1)
-    if rings.held[word] == 0:
+    ring = rings.rings[word]
+    ring[HELD] -= 1
+    ring[HEAD] = (ring[HEAD] + 1) & (ring[ROOM] - 1)
+    if ring[HELD] == 0:
+        ring[HEAVIEST] = 0
         rings = move_ring(rings, word, 0)
-    elif 4 * rings.held[word] <= room:
-        rings = move_ring(rings, word, room // 2)
+    elif 4 * ring[HELD] <= ring[ROOM]:
+        rings = move_ring(rings, word, ring[ROOM] // 2)
     return rings

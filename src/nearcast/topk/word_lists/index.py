@@ -20,44 +20,53 @@ from nearcast.text.string_table import StringTable
 from nearcast.topk.index import TopKIndex, TopKStats, middle
 from nearcast.topk.list_change import ListChange, Ranked, list_change
 from nearcast.topk.windows import CountWindow, TimeWindow, window_of, window_row
-from nearcast.topk.word_lists._buffers import (
-    STEP,
-    Buffers,
-    empty_buffers,
-    most_entries,
-    release_row,
-)
 from nearcast.topk.word_lists._check import check_arrays
-from nearcast.topk.word_lists._columns import distinct_words, middles, wider
+from nearcast.topk.word_lists._columns import distinct_words, middles, unit_vectors, wider
 from nearcast.topk.word_lists._maintenance import (
     FEW_WORDS,
     LATEST,
     count_from,
+    count_steps_from_0,
     with_terms,
     with_words,
     words_in_use,
 )
 from nearcast.topk.word_lists._message_ids import MessageIds
-from nearcast.topk.word_lists._postings import Postings, empty_postings
+from nearcast.topk.word_lists._postings import (
+    Postings,
+    no_postings,
+    put_all_postings,
+    take_postings,
+)
 from nearcast.topk.word_lists._process import (
     AFFECTED,
     CANDIDATES,
     SEARCHES,
+    STEPS,
     Touched,
     arrive,
     depart,
-    empty_touched,
     expire,
     next_step,
+    none_touched,
     publish_all,
 )
+from nearcast.topk.word_lists._rows import STEP, Rows, most_entries, no_rows, release_row
 from nearcast.topk.word_lists._search import fill_rows
-from nearcast.topk.word_lists._wanted import (
+from nearcast.topk.word_lists._subscriptions import (
+    ALPHA,
+    FIRST,
+    HELD,
+    LAT,
+    LON,
+    SEEN,
+    STAMP,
+    START,
+    WORDS,
     Distances,
-    Wanted,
-    empty_wanted,
-    put_all_postings,
-    take_postings,
+    K,
+    Subscriptions,
+    no_subscriptions,
 )
 from nearcast.topk.word_lists._window import (
     CELLS,
@@ -66,8 +75,8 @@ from nearcast.topk.word_lists._window import (
     OLDEST,
     Messages,
     Rings,
-    empty_messages,
-    empty_rings,
+    no_messages,
+    no_rings,
 )
 from nearcast.topk.word_statistics import WordStatistics
 
@@ -109,12 +118,12 @@ class WordLists(TopKIndex):
         self._grid: tuple[float, float, float, float] | None = (
             EARTH_GRID if self.space is Space.EARTH else None
         )
-        self._buffers: Buffers = empty_buffers()
-        self._postings: Postings = empty_postings()
-        self._wanted = empty_wanted()
-        self._messages: Messages = empty_messages()
-        self._rings: Rings = empty_rings()
-        self._touched: Touched = empty_touched()
+        self._subscriptions: Subscriptions = no_subscriptions()
+        self._rows: Rows = no_rows()
+        self._postings: Postings = no_postings()
+        self._messages: Messages = no_messages()
+        self._rings: Rings = no_rings()
+        self._touched: Touched = none_touched()
 
     # ------------------------------------------------------------------ subscriptions
 
@@ -148,46 +157,44 @@ class WordLists(TopKIndex):
         for slot in live[live >= 0].tolist():
             self._remove(slot)
         slots = self._subscription_ids.add(ids)
-        weights = [self.scoring.statistics.weights(row.keywords) for row in rows]
-        numbers = self._numbers([word for vector in weights for word in vector])
+        said = [word for row in rows for word in row.keywords]
+        numbers = self._numbers(said)
+        counts = np.array([len(row.keywords) for row in rows])
+        first, word, times, weight = unit_vectors(numbers, counts, self._idf.used)
         self._room_for_slots(slots, max(row.k for row in rows))
-        self._room_for_terms(len(numbers))
-        wanted, at = self._wanted, 0
-        for slot, row, vector in zip(slots.tolist(), rows, weights, strict=True):
-            wanted.lon[slot], wanted.lat[slot] = row.at.lon, row.at.lat
-            wanted.alpha[slot], wanted.k[slot] = row.alpha, row.k
-            mine = numbers[at : at + len(vector)]
-            order = np.lexsort((mine, -self._idf.used[mine]))
-            terms = slice(self._terms, self._terms + len(mine))
-            wanted.first[slot], wanted.words[slot] = self._terms, len(mine)
-            wanted.word[terms] = mine[order]
-            wanted.weight[terms] = np.array([*vector.values()])[order]
-            counts = Counter(row.keywords)
-            self._times.extend(np.array([counts[word] for word in vector], np.int32)[order])
-            self._terms += len(mine)
-            at += len(mine)
-            self._largest = max(self._largest, abs(row.at.lon), abs(row.at.lat))
-        self._buffers = fill_rows(
-            self._buffers, wanted, slots, self._messages, self._rings, *self._how[:3]
+        self._room_for_terms(len(word))
+        subscriptions, terms = self._subscriptions, slice(self._terms, self._terms + len(word))
+        place = np.array([(row.at.lon, row.at.lat, row.alpha, 0.0) for row in rows])
+        head = subscriptions.head
+        subscriptions.place[slots] = place
+        head[slots] = 0
+        head[slots, K] = [row.k for row in rows]
+        head[slots, FIRST] = self._terms + first[:-1]
+        head[slots, WORDS] = np.diff(first)
+        head[slots, SEEN] = head[slots, STAMP] = -1
+        subscriptions.word[terms] = word
+        subscriptions.weight[terms] = weight
+        self._times.extend(times)
+        self._terms += len(word)
+        self._largest = max(self._largest, float(np.abs(place[:, : LAT + 1]).max()))
+        self._rows = fill_rows(
+            subscriptions, self._rows, slots, self._messages, self._rings, *self._how[:3]
         )
-        self._postings = put_all_postings(
-            self._postings, wanted, slots, self._buffers.theta, self._distances
-        )
+        self._postings = put_all_postings(subscriptions, self._postings, slots, self._distances)
 
     def unsubscribe(self, subscription_id: Id) -> None:
         self._remove(self._slot(subscription_id))
 
     def _remove(self, slot: int) -> None:
-        take_postings(self._postings, self._wanted, slot)
-        buffers = self._buffers
-        release_row(buffers, buffers.start[slot], buffers.room[slot])
-        buffers.room[slot] = buffers.held[slot] = 0
-        self._unused_terms += int(self._wanted.words[slot])
-        self._wanted.k[slot] = 0
+        head = self._subscriptions.head[slot]
+        self._postings = take_postings(self._subscriptions, self._postings, slot, self._distances)
+        release_row(self._subscriptions, self._rows, slot)
+        self._unused_terms += int(head[WORDS])
+        head[:] = 0
         self._subscription_ids.remove(np.array([slot]))
         if self._unused_terms > FEW_WORDS + self._terms // 2:
             live = self._subscription_ids.live_slots()
-            self._wanted, old = with_terms(self._wanted, live)
+            self._subscriptions, old = with_terms(self._subscriptions, live)
             self._times = GrowingArray(self._times.used[old])
             self._terms, self._unused_terms = len(old), 0
 
@@ -279,32 +286,34 @@ class WordLists(TopKIndex):
         return self._ranked(self._slot(subscription_id))
 
     def _ranked(self, slot: int) -> Ranked:
-        buffers, at = self._buffers, int(self._buffers.start[slot])
-        end = at + min(int(self._wanted.k[slot]), int(buffers.held[slot]))
+        head, rows = self._subscriptions.head[slot], self._rows
+        at = int(head[START]) * STEP
+        end = at + min(int(head[K]), int(head[HELD]))
         return tuple(
             (self._message_ids.id_of(seq), score)
             for seq, score in zip(
-                buffers.seq[at:end].tolist(), buffers.score[at:end].tolist(), strict=True
+                rows.seq[at:end].tolist(), rows.score[at:end].tolist(), strict=True
             )
         )
 
     def subscription(self, subscription_id: Id) -> TopKSubscription:
         """A live subscription, its words in alphabetical order."""
         slot = self._slot(subscription_id)
-        wanted, first = self._wanted, int(self._wanted.first[slot])
-        terms = slice(first, first + int(wanted.words[slot]))
+        head, place = self._subscriptions.head[slot], self._subscriptions.place[slot]
+        first = int(head[FIRST])
+        terms = slice(first, first + int(head[WORDS]))
         words = [
             self._vocabulary.word(number)
             for number, times in zip(
-                wanted.word[terms].tolist(), self._times.used[terms].tolist(), strict=True
+                self._subscriptions.word[terms].tolist(),
+                self._times.used[terms].tolist(),
+                strict=True,
             )
             for _ in range(times)
         ]
-        at = Point(float(wanted.lon[slot]), float(wanted.lat[slot]), space=self.space)
+        at = Point(float(place[LON]), float(place[LAT]), space=self.space)
         id = self._subscription_ids.id_of(slot)
-        return TopKSubscription(
-            id, sorted(words), at, int(wanted.k[slot]), float(wanted.alpha[slot])
-        )
+        return TopKSubscription(id, sorted(words), at, int(head[K]), float(place[ALPHA]))
 
     def __len__(self) -> int:
         return len(self._subscription_ids)
@@ -321,7 +330,7 @@ class WordLists(TopKIndex):
             len(self),
             int(self._messages.ends[LIVE]),
             sum(array.nbytes for array in self._arrays().values()),
-            int(self._buffers.held.sum()),
+            int(self._subscriptions.head[:, HELD].sum()),
             int(counts[CANDIDATES]),
             int(counts[AFFECTED]),
             int(counts[SEARCHES]),
@@ -329,7 +338,7 @@ class WordLists(TopKIndex):
 
     def check(self) -> None:
         check_arrays(
-            self._buffers, self._postings, self._wanted, self._messages, self._rings,
+            self._subscriptions, self._rows, self._postings, self._messages, self._rings,
             self._idf.used, self._distances, self._subscription_ids.live_slots(),
         )  # fmt: skip
         assert int(self._messages.ends[LIVE]) == len(self._message_ids)
@@ -407,12 +416,14 @@ class WordLists(TopKIndex):
     @property
     def _state(self) -> tuple[Any, ...]:
         return (
-            self._buffers, self._postings, self._wanted, self._messages, self._rings, self._touched,
+            self._subscriptions, self._rows, self._postings, self._messages, self._rings,
+            self._touched,
         )  # fmt: skip
 
     def _take(self, state: tuple[Any, ...]) -> None:
         (
-            self._buffers, self._postings, self._wanted, self._messages, self._rings, self._touched,
+            self._subscriptions, self._rows, self._postings, self._messages, self._rings,
+            self._touched,
         ) = state  # fmt: skip
 
     @property
@@ -447,16 +458,19 @@ class WordLists(TopKIndex):
                 self._vocabulary.add(texts)
                 self._idf = GrowingArray(self._idf.used[kept])
                 self._postings, self._rings = with_words(
-                    self._postings, self._wanted, self._messages, self._rings, kept
+                    self._subscriptions, self._postings, self._messages, self._rings, kept
                 )
         if int(self._messages.ends[NEXT]) > LATEST:
-            size = len(self._messages.lon)
+            size = len(self._messages.live)
             shift = int(self._messages.ends[OLDEST]) // size * size
             count_from(
-                self._buffers, self._messages, self._rings, self._subscription_ids.live_slots(),
-                shift,
+                self._subscriptions, self._rows, self._messages, self._rings,
+                self._subscription_ids.live_slots(), shift,
             )  # fmt: skip
             self._message_ids.count_from(shift)
+        if int(self._touched.ends[STEPS]) > LATEST:
+            self._touched.ends[STEPS] = 0
+            count_steps_from_0(self._subscriptions)
 
     def _choose_grid(self, x: float, y: float) -> None:
         """In a plane: around the first message, as far as nearness counts."""
@@ -473,54 +487,33 @@ class WordLists(TopKIndex):
             new = self._vocabulary.to_arrow(np.arange(known, known + fresh)).to_pylist()
             self._idf.extend(np.array([self.scoring.statistics.idf(word) for word in new]))
             size = len(self._vocabulary)
-            postings, rings = self._postings, self._rings
-            self._postings = postings._replace(
-                start=wider(postings.start, size, -1),
-                held=wider(postings.held, size, 0),
-                room=wider(postings.room, size, 0),
-            )
-            self._rings = rings._replace(
-                start=wider(rings.start, size, -1),
-                head=wider(rings.head, size, 0),
-                held=wider(rings.held, size, 0),
-                room=wider(rings.room, size, 0),
-            )
+            self._postings = self._postings._replace(lists=wider(self._postings.lists, size, 0))
+            self._rings = self._rings._replace(rings=wider(self._rings.rings, size, 0))
         return numbers
 
     def _room_for_slots(self, slots: NDArray[np.int32], k: int) -> None:
         size = int(slots.max()) + 1
-        wanted, buffers, touched = self._wanted, self._buffers, self._touched
-        self._wanted = wanted._replace(
-            lon=wider(wanted.lon, size, 0.0),
-            lat=wider(wanted.lat, size, 0.0),
-            alpha=wider(wanted.alpha, size, 0.0),
-            k=wider(wanted.k, size, 0),
-            first=wider(wanted.first, size, 0),
-            words=wider(wanted.words, size, 0),
+        subscriptions = self._subscriptions
+        self._subscriptions = subscriptions._replace(
+            place=wider(subscriptions.place, size, 0.0), head=wider(subscriptions.head, size, 0)
         )
-        self._buffers = buffers._replace(
-            start=wider(buffers.start, size, 0),
-            room=wider(buffers.room, size, 0),
-            held=wider(buffers.held, size, 0),
-            theta=wider(buffers.theta, size, 0.0),
-            free=wider(buffers.free, most_entries(k) // STEP + 2, -1),
-        )
-        self._touched = touched._replace(stamp=wider(touched.stamp, size, -1))
+        steps = most_entries(k) // STEP + 2
+        self._rows = self._rows._replace(free=wider(self._rows.free, steps, -1))
 
     def _room_for_terms(self, count: int) -> None:
-        wanted = self._wanted
+        subscriptions = self._subscriptions
         size = self._terms + count
-        self._wanted = wanted._replace(
-            word=wider(wanted.word, size, 0),
-            weight=wider(wanted.weight, size, 0.0),
-            where=wider(wanted.where, size, 0),
+        self._subscriptions = subscriptions._replace(
+            word=wider(subscriptions.word, size, 0),
+            weight=wider(subscriptions.weight, size, 0.0),
+            where=wider(subscriptions.where, size, 0),
         )
 
 
 _PARTS: dict[str, Any] = {
-    "buffers": Buffers,
+    "subscriptions": Subscriptions,
+    "rows": Rows,
     "postings": Postings,
-    "wanted": Wanted,
     "messages": Messages,
     "rings": Rings,
     "touched": Touched,
