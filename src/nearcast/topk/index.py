@@ -210,7 +210,7 @@ class TopKIndex(ABC):
     def _checked_now(self, now: float) -> float:
         if not isfinite(now):
             raise ValueError(f"now {now} is not finite; give a time in seconds")
-        if now < self.now - self.lateness:
+        if now < self.now and self.lateness < inf:
             raise ValueError(f"now {now} is before {self.now}, the latest so far; time only passes")
         return max(float(now), self.now)
 
