@@ -90,28 +90,33 @@ class TopPipeline:
         self._sink.open("tests")
         self.batches = [] if batches is None else batches
         if self.batches:
-            self._commit(len(self.batches) - 1)
+            self._commit(*self.batches[-1])
 
     def begin(self):
         """Decide on a batch, and no more."""
-        first = self.batches[-1].stop if self.batches else 0
-        self.batches.append(range(first, self._log.end))
+        if self.batches:
+            number, offsets = self.batches[-1]
+            self.batches.append((number + 1, range(offsets.stop, self._log.end)))
+        else:
+            with self._sink._database.reading() as connection:
+                [last] = connection.execute("SELECT batch FROM position").fetchone()
+            self.batches.append((last + 1, range(0, self._log.end)))
 
     def run(self, *, tell=False):
         """A batch; `tell` readers of it, where some are running."""
         self.begin()
-        self._commit(len(self.batches) - 1)
+        self._commit(*self.batches[-1])
         if tell:
             self._service.on_events()
 
-    def _commit(self, number):
+    def _commit(self, number, offsets):
         none = pa.table(
             {"subscription_id": pa.array([], pa.string()), "position": pa.array([], pa.int64())}
         )
         self._sink.commit(
             SimpleNamespace(
                 number=number,
-                offsets=self.batches[number],
+                offsets=offsets,
                 notifications=lambda: none,
                 rejects=lambda: NO_REJECTS,
             )
