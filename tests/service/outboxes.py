@@ -81,8 +81,9 @@ class TopPipeline:
     def __init__(self, service, batches=None):
         self._service = service
         self._log = Log(service.folder.log)
+        settings = service.settings
         self.top_lists = TopLists(
-            service.folder.top, self._log, window_from(service.settings.window)
+            service.folder.top, self._log, window_from(settings.window), settings.farthest
         )
         self._sink = OutboxSink(
             service.folder, keep_seconds=1e9, keep_events=1_000_000, top_lists=self.top_lists

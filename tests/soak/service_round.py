@@ -28,6 +28,7 @@ SECONDS_TO_ARRIVE = 180.0
 KEPT_EVENTS = 20_000
 WINDOW = 50
 """Messages that top-k lists are made of: the oracle looks at all of them each time."""
+FARTHEST = 500_000.0
 MOST_BEHIND = 2_000
 """Events that a subscriber may still have to get when more is published: half of what the service
 keeps for one of them, so that nobody may be told of a gap."""
@@ -75,13 +76,14 @@ class _Round:
                 "keep_messages": 2_000,
                 "keep_events": KEPT_EVENTS,
                 "window": str(WINDOW),
+                "farthest": FARTHEST,
             },
         )
         self._tokens = {
             name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
         }
         self._subscriptions = {}
-        self._lists = ScanTopK(CountWindow(WINDOW))
+        self._lists = ScanTopK(CountWindow(WINDOW), max_dist=FARTHEST)
         self._expected = {name: [] for name in SUBSCRIBERS}
         self._readers = {name: _Reader(self, name) for name in SUBSCRIBERS}
         self._hook = _Hook()

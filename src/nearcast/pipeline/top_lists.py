@@ -58,6 +58,8 @@ class TopOutput:
 class TopLists:
     """Follows a log and keeps the lists of its top-k subscriptions.
 
+    `window` and `max_dist` count when the folder is new; a snapshot has its own.
+
     >>> from nearcast.model import Point, TopKSubscription
     >>> from nearcast.topk import CountWindow
     >>> log = Log(getfixture("tmp_path") / "log")
@@ -69,7 +71,13 @@ class TopLists:
     (1, 'm1', (('m1', 1.0),))
     """
 
-    def __init__(self, folder: str | os.PathLike[str], log: Log, window: Window) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        log: Log,
+        window: Window,
+        max_dist: float | None = None,
+    ) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log = log
@@ -80,7 +88,7 @@ class TopLists:
             self.saved = int(snapshots[-1].stem)
             index = WordLists.load(snapshots[-1])
         else:
-            index = WordLists(window, lateness=inf)
+            index = WordLists(window, max_dist=max_dist, lateness=inf)
         self._offset = self.saved
         self._window = LazyWindow(index)
 

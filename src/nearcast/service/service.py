@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -39,7 +40,7 @@ class Service:
         self.settings = settings
         self.folder = DataFolder.open(settings.data)
         self._lock = self.folder.claim("service")
-        self._check_window()
+        self._check_ranking()
         self.log = Log(self.folder.log)
         self._registry = open_registry(self.folder)
         self.tokens = Tokens(self._registry)
@@ -57,6 +58,7 @@ class Service:
                 keep_seconds=3600 * settings.keep_hours,
                 keep_events=settings.keep_events,
                 window=settings.window,
+                farthest=settings.farthest,
             ),
             on_commit=lambda: self.on_events(),
         )
@@ -108,17 +110,22 @@ class Service:
             end = min(processed, needed_from)
             self.messages.forget(oldest, self.settings.keep_messages, end)
 
-    def _check_window(self) -> None:
-        """Lists that were begun with one window cannot go on with another."""
-        written, window = self.folder.top / "window", self.settings.window
-        if not written.exists():
+    def _check_ranking(self) -> None:
+        """Lists that were begun in one way cannot go on in another."""
+        settings, file = self.settings, self.folder.top / "ranking.json"
+        if not file.exists():
             self.folder.top.mkdir(exist_ok=True)
-            write_text(written, window)
-        elif window_from(written.read_text()) != window_from(window):
+            about = {"window": settings.window, "farthest": settings.farthest}
+            write_text(file, json.dumps(about))
+            return
+        begun = json.loads(file.read_text())
+        is_same_window = window_from(begun["window"]) == window_from(settings.window)
+        if not is_same_window or begun["farthest"] != settings.farthest:
             os.close(self._lock)
             raise ValueError(
-                f"window {window!r}: the lists in {self.folder.top} are of the window "
-                f"{written.read_text()!r}; give that one, or another data folder"
+                f"window {settings.window!r}, farthest {settings.farthest:g}: the lists in "
+                f"{self.folder.top} have window {begun['window']!r}, farthest "
+                f"{begun['farthest']:g}; give these, or another data folder"
             )
 
     def _prune(self) -> None:

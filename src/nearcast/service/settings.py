@@ -51,6 +51,9 @@ class Settings:
         "which messages top-k lists are made of: the last 10000, or with an s of so many seconds",
         "10000",
     )
+    farthest: float = _setting(
+        "the distance in metres at which nearness is worth nothing to top-k lists", 50_000.0, 1.0
+    )
     requests_per_second: float = _setting("the most requests of one token a second", 200.0, 0.1)
     messages_per_second: float = _setting("the most messages of one token a second", 20_000.0, 0.1)
     webhook_seconds: float = _setting("how long a webhook's receiver may take to answer", 10.0, 0.1)

@@ -180,11 +180,13 @@ def test_lists_are_dropped_with_their_events(api, feature, pipeline):
     assert len(results(api)) == 5
 
 
-def test_a_folder_keeps_its_window(tmp_path):
+def test_a_folder_keeps_its_window_and_its_scores(tmp_path):
     Service(Settings(data=str(tmp_path), window="60s")).stop()
     Service(Settings(data=str(tmp_path), window="60.0s")).stop()
-    with pytest.raises(ValueError, match=r"window '10000': the lists in .* the window '60s'"):
+    with pytest.raises(ValueError, match=r"window '10000', .* the lists in .* have window '60s'"):
         Service(Settings(data=str(tmp_path)))
+    with pytest.raises(ValueError, match=r"farthest 10: the lists in .*, farthest 50000; give"):
+        Service(Settings(data=str(tmp_path), window="60s", farthest=10))
     Service(Settings(data=str(tmp_path), window="60s")).stop()
     with pytest.raises(ValueError, match=r"window 'a day' is neither messages nor seconds"):
         Settings(data=str(tmp_path), window="a day")
@@ -201,3 +203,15 @@ def test_a_window_of_seconds_is_not_ended_by_a_wrong_clock(api_with, feature):
 def test_a_window_of_messages_takes_any_time(api, feature):
     ahead = feature("m1", text="ramen", time=1e12)
     assert api.ask("paul", "POST", "/v1/messages", json=ahead).status_code == 201
+
+
+def test_nearness_ends_at_the_farthest(api_with, feature):
+    with api_with(farthest=1000.0) as api:
+        pipeline = TopPipeline(api.service)
+        put(api, feature, alpha=0.5)
+        say(api, feature, "far", "ramen noodles", at=(2.0, 49.0))
+        pipeline.run()
+        pipeline.close()
+        assert results(api) == [("far", 0.5)]
+        found = api.ask("ann", "GET", f"{PATH}/explain/far").json()
+        assert (found["nearness"], found["score"]) == (0.0, pytest.approx(0.5))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 
 from nearcast.explain import Explanation, explain
 from nearcast.explain.rank import RankExplanation, explain_rank
-from nearcast.model import Space, TopKSubscription
+from nearcast.model import TopKSubscription
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
 from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
@@ -26,14 +26,11 @@ from nearcast.service.api.models import (
 )
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import message_from
+from nearcast.service.ranking import scoring_of
 from nearcast.service.service import Service
 from nearcast.service.stores.deliveries import STREAM
 from nearcast.service.stores.subscriptions import Registered
 from nearcast.service.stores.tokens import SUBSCRIBER, Token
-from nearcast.topk import Scoring
-
-SCORING = Scoring.of(Space.EARTH, None, None)
-"""As the pipeline scores: on the Earth, all words weigh the same."""
 
 router = APIRouter(tags=["subscriptions"], responses=GUARDED)
 
@@ -145,7 +142,8 @@ def explain_match(
     message = message_from(document, now=0.0)
     if isinstance(subscription, TopKSubscription):
         results = service.outbox.current_list(token.name, id)
-        return _rank(explain_rank(subscription, message, SCORING, tuple(results)))
+        scoring = scoring_of(service.settings)
+        return _rank(explain_rank(subscription, message, scoring, tuple(results)))
     return _explanation(explain(subscription, message))
 
 

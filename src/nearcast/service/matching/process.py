@@ -29,7 +29,7 @@ class MatchingSettings:
     """What the process is told.
 
     - `master`, `rows_per_batch`: of Spark and of its batches
-    - `window`: of top-k lists, as `window_from` reads it
+    - `window`, `farthest`: of top-k lists; the window as `window_from` reads it
     - `keep_seconds`, `keep_events`: of the outbox
     """
 
@@ -39,6 +39,7 @@ class MatchingSettings:
     keep_seconds: float
     keep_events: int
     window: str
+    farthest: float
 
 
 def main(settings: MatchingSettings) -> None:
@@ -55,7 +56,7 @@ def main(settings: MatchingSettings) -> None:
     from nearcast.service.matching.outbox_sink import OutboxSink
 
     log = Log(folder.log)
-    top_lists = TopLists(folder.top, log, window_from(settings.window))
+    top_lists = TopLists(folder.top, log, window_from(settings.window), settings.farthest)
     spark = spark_session(settings.master, name="nearcast service")
     warm_up(spark)
     running = stream(

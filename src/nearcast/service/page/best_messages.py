@@ -20,6 +20,7 @@ from nearcast.service.page.places import point_of
 from nearcast.service.page.sampler import said
 from nearcast.service.page.visit import Visit
 from nearcast.service.page.why import WhyCard
+from nearcast.service.ranking import scoring_of
 
 TICKS_BETWEEN_LOOKS = 8
 """Subscriptions may change in another tab, or by the API."""
@@ -164,8 +165,10 @@ class BestMessages:
         if name not in self._mine or id not in self._messages:
             return
         message = self._messages[id]
-        ranked = self._visit.service.outbox.current_list(self._visit.owner, name)
-        self._why.show_rank(name, self._colours[name], self._mine[name], message, tuple(ranked))
+        service = self._visit.service
+        ranked = service.outbox.current_list(self._visit.owner, name)
+        colour, scoring = self._colours[name], scoring_of(service.settings)
+        self._why.show_rank(name, colour, self._mine[name], message, tuple(ranked), scoring)
         self._map.select(*point_of(message))
 
     async def _remove(self, name: str) -> None:

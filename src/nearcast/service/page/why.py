@@ -13,10 +13,10 @@ from nicegui import ui
 from nearcast.explain import Explanation, explain
 from nearcast.explain.rank import RankExplanation, explain_rank
 from nearcast.model import Point, Subscription, TopKSubscription
-from nearcast.service.api.subscription_routes import SCORING
 from nearcast.service.documents import message_from
 from nearcast.service.page.sampler import said
 from nearcast.text import tokenize
+from nearcast.topk.index import Scoring
 from nearcast.topk.list_change import Ranked
 
 _WORD = re.compile(r"\w+")
@@ -64,11 +64,12 @@ class WhyCard:
         subscription: TopKSubscription,
         message: dict[str, Any],
         results: Ranked,
+        scoring: Scoring,
     ) -> None:
         """Explain the score of a message in a list."""
         self._title.text = f"In the list “{name}”"
         self._swatch.style(f"background: {colour}")
-        found = explain_rank(subscription, message_from(message, time.time()), SCORING, results)
+        found = explain_rank(subscription, message_from(message, time.time()), scoring, results)
         self._body.content = rank_html(found)
         self._card.set_visibility(True)
 
