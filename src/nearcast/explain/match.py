@@ -87,6 +87,7 @@ class Explanation:
 def explain(subscription: Subscription, message: Message) -> Explanation:
     """Look at every part of the subscription, in plain Python, as its definition reads.
 
+    >>> from nearcast.model import Point
     >>> deals = Subscription("deals", "ipad (discount OR sale)", Circle(Point(2.35, 48.86), 500))
     >>> explanation = explain(deals, Message(7, text="New iPad case", at=Point(2.36, 48.87)))
     >>> print(explanation)
