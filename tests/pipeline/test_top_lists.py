@@ -70,6 +70,24 @@ def test_what_was_said_before_the_first_start_is_in_the_window(log, tmp_path):
     assert told(lists.apply(range(2, 3))) == [(2, None, "tea", ("b", "a"))]
 
 
+def test_a_long_past_is_read_as_far_as_the_window_goes(log, tmp_path, monkeypatch):
+    monkeypatch.setattr(top_lists, "ROWS_AT_A_TIME", 4)
+    log.publish(messages(*(f"m{number}" for number in range(30))))
+    log.unsubscribe(["nobody"] * 6)
+    lists = TopLists(tmp_path / "top", log, CountWindow(3))
+    assert lists._begin_of_window(log.end) == 24
+    log.subscribe([tea()])
+    [only] = lists.apply(range(36, 37)).changes
+    assert only.change.entered == ("m29", "m28", "m27")
+
+
+def test_what_a_kill_left_behind_is_removed(log, tmp_path):
+    (tmp_path / "top").mkdir()
+    (tmp_path / "top" / ".00000000000000000007.near.x1y2").write_bytes(b"half")
+    TopLists(tmp_path / "top", log, CountWindow(3))
+    assert list((tmp_path / "top").iterdir()) == []
+
+
 def test_the_log_is_needed_from_the_snapshot_on(log, tmp_path, monkeypatch):
     monkeypatch.setattr(top_lists, "ROWS_A_SNAPSHOT", 5)
     lists = TopLists(tmp_path / "top", log, CountWindow(10))

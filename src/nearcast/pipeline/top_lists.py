@@ -22,7 +22,7 @@ from nearcast.pipeline.log.rows import message_of, top_subscription
 from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE_TOP
 from nearcast.topk import LazyWindow, ListChange, WordLists
 from nearcast.topk.list_change import Ranked
-from nearcast.topk.windows import Window
+from nearcast.topk.windows import CountWindow, Window
 
 ROWS_AT_A_TIME = 10_000
 ROWS_A_SNAPSHOT, ROWS_A_SUBSCRIPTION = 20_000, 4
@@ -83,6 +83,8 @@ class TopLists:
         self._log = log
         self.saved: int | None = None
         """The log is needed from this offset on; None before the first rows."""
+        for broken in self._folder.glob(".*.near.*"):
+            broken.unlink()  # whoever wrote it was killed
         snapshots = sorted(self._folder.glob("*.near"))
         if snapshots:
             self.saved = int(snapshots[-1].stem)
@@ -112,7 +114,7 @@ class TopLists:
         """Take in the rows before an offset, of which everybody was told."""
         if self._offset is None:
             # Whatever the log has of the past counts for the window; subscriptions begin here.
-            begin = min(self._log.start, offset)
+            begin = self._begin_of_window(offset)
             self._feed(row for row in self._rows(begin, offset) if row["kind"] == MESSAGE)
             self._offset = offset
             self.save()
@@ -136,6 +138,17 @@ class TopLists:
         for other in self._folder.glob("*.near"):
             if other != path:
                 other.unlink()
+
+    def _begin_of_window(self, offset: int) -> int:
+        """An offset from which on the log has all that a window at `offset` has, as far as kept."""
+        window, start = self._window.subscriptions.window, min(self._log.start, offset)
+        missing = window.messages if isinstance(window, CountWindow) else inf
+        begin = offset
+        while begin > start and missing > 0:
+            end, begin = begin, max(start, begin - ROWS_AT_A_TIME)
+            kinds = self._log.read(begin, end)["kind"].to_pylist()
+            missing -= kinds.count(MESSAGE)
+        return begin
 
     def _rows(self, first: int, last: int) -> Iterator[dict[str, Any]]:
         for begin in range(first, last, ROWS_AT_A_TIME):
