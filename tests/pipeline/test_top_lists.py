@@ -70,6 +70,17 @@ def test_what_was_said_before_the_first_start_is_in_the_window(log, tmp_path):
     assert told(lists.apply(range(2, 3))) == [(2, None, "tea", ("b", "a"))]
 
 
+def test_an_id_that_comes_again_replaces_its_message(log, tmp_path):
+    lists = TopLists(tmp_path / "top", log, CountWindow(10))
+    log.publish(messages("a", "b"))
+    log.publish(messages("a", text="cake"))
+    lists.apply(range(0, 3))
+    log.publish(messages("b", "c"))
+    lists.apply(range(3, 5))
+    log.subscribe([tea()])
+    assert told(lists.apply(range(5, 6))) == [(5, None, "tea", ("c", "b"))]
+
+
 def test_a_long_past_is_read_as_far_as_the_window_goes(log, tmp_path, monkeypatch):
     monkeypatch.setattr(top_lists, "ROWS_AT_A_TIME", 4)
     log.publish(messages(*(f"m{number}" for number in range(30))))

@@ -10,21 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from nearcast.batches import MessageBatch
-from nearcast.model import Id, Message
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearcast.batches import BadRows
+from nearcast.model import Id, Message, Space
 from nearcast.pipeline.log import Log
 from nearcast.pipeline.log.rows import message_of, top_subscription
 from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE_TOP
+from nearcast.pipeline.rows import BOX, POINT, read_messages
 from nearcast.topk import LazyWindow, ListChange, WordLists
 from nearcast.topk.list_change import Ranked
 from nearcast.topk.windows import CountWindow, Window
 
 ROWS_AT_A_TIME = 10_000
+_COLUMNS = ["id", "text", *POINT, *BOX, "time", "expires"]
 ROWS_A_SNAPSHOT, ROWS_A_SUBSCRIPTION = 20_000, 4
 """A snapshot is due after so many rows, and so many more for each subscription: it is in it."""
 
@@ -101,12 +106,12 @@ class TopLists:
         """Take in rows of the log, and what is before them, and tell what they did."""
         self.skip_to(offsets.start)
         output = TopOutput()
-        for row in self._rows(offsets.start, offsets.stop):
-            changes = self._take(row, output)
-            cause = row["id"] if row["kind"] == MESSAGE else None
-            for change in changes:
-                output.changes.append(TopChange(row["offset"], cause, change))
-                output.lists[change.subscription_id] = change.results
+        for table in self._tables(offsets.start, offsets.stop):
+            if len(self) or pc.any(pc.equal(table["kind"], SUBSCRIBE_TOP)).as_py():
+                for row in table.to_pylist():
+                    self._tell(row, output)
+            else:
+                self._feed_messages(table)
         self._offset = max(offsets.stop, self._offset or 0)
         return output
 
@@ -114,12 +119,13 @@ class TopLists:
         """Take in the rows before an offset, of which everybody was told."""
         if self._offset is None:
             # Whatever the log has of the past counts for the window; subscriptions begin here.
-            begin = self._begin_of_window(offset)
-            self._feed(row for row in self._rows(begin, offset) if row["kind"] == MESSAGE)
+            for table in self._tables(self._begin_of_window(offset), offset):
+                self._feed_messages(table)
             self._offset = offset
             self.save()
         elif self._offset < offset:
-            self._feed(self._rows(self._offset, offset))
+            for table in self._tables(self._offset, offset):
+                self._feed(table)
             self._offset = offset
 
     def save_if_due(self) -> None:
@@ -150,28 +156,43 @@ class TopLists:
             missing -= kinds.count(MESSAGE)
         return begin
 
-    def _rows(self, first: int, last: int) -> Iterator[dict[str, Any]]:
+    def _tables(self, first: int, last: int) -> Iterator[pa.Table]:
         for begin in range(first, last, ROWS_AT_A_TIME):
-            yield from self._log.read(begin, min(last, begin + ROWS_AT_A_TIME)).to_pylist()
+            yield self._log.read(begin, min(last, begin + ROWS_AT_A_TIME))
 
-    def _feed(self, rows: Iterator[dict[str, Any]]) -> None:
-        """Take in rows quietly: messages go into the window together."""
-        together: dict[Id, Message] = {}
+    def _feed(self, table: pa.Table) -> None:
+        """Take in rows quietly, the messages between two changes of lists together."""
+        begin = 0
+        kinds, ids = table["kind"].to_pylist(), table["id"].to_pylist()
+        for row, (kind, id) in enumerate(zip(kinds, ids, strict=True)):
+            is_known = kind != MESSAGE and id in self._window.subscriptions
+            if is_known or kind == SUBSCRIBE_TOP:
+                self._feed_messages(table.slice(begin, row - begin))
+                self._take(table.slice(row, 1).to_pylist()[0], TopOutput())
+                begin = row + 1
+        self._feed_messages(table.slice(begin))
 
-        def publish() -> None:
-            self._window.publish_batch(MessageBatch.from_messages(together.values()))
-            together.clear()
-
-        for row in rows:
-            if row["kind"] == MESSAGE:
-                if row["id"] in together or len(together) == ROWS_AT_A_TIME:
-                    publish()
-                if (message := _message_or_none(row)) is not None:
-                    together[message.id] = message
-            else:
-                publish()
+    def _feed_messages(self, table: pa.Table) -> None:
+        """The messages of a table go into the window, as columns; nobody is told."""
+        said = table.filter(pc.equal(table["kind"], MESSAGE))
+        if not len(said):
+            return
+        rows, _ = read_messages(said.select(_COLUMNS), Space.EARTH)
+        try:
+            batch = replace(rows.batch, ids=rows.labels)
+        except BadRows:  # an id is there twice: the second replaces the first
+            for row in said.to_pylist():
                 self._take(row, TopOutput())
-        publish()
+        else:
+            self._window.publish_batch(batch)
+
+    def _tell(self, row: dict[str, Any], output: TopOutput) -> None:
+        """Take in a row, and note what it did."""
+        changes = self._take(row, output)
+        cause = row["id"] if row["kind"] == MESSAGE else None
+        for change in changes:
+            output.changes.append(TopChange(row["offset"], cause, change))
+            output.lists[change.subscription_id] = change.results
 
     def _take(self, row: dict[str, Any], output: TopOutput) -> list[ListChange]:
         if row["kind"] == MESSAGE:
