@@ -17,7 +17,6 @@ from nearcast.model import (
     Polygon,
     Space,
     Subscription,
-    TopKSubscription,
     TrendingSubscription,
 )
 from nearcast.storage import BadFile
@@ -141,7 +140,6 @@ def test_a_bad_move_changes_nothing(broker, region, error):
 @pytest.mark.parametrize(
     "subscription",
     [
-        TopKSubscription("top", "tea", HERE),
         TrendingSubscription("trend", AROUND_HERE),
         NearbyTrendingSubscription("near", HERE),
         "tea",

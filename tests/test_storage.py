@@ -345,3 +345,20 @@ def test_save_that_fails_leaves_index_and_file(tmp_path, monkeypatch):
     index.check()
     index.save(path)
     assert "new" in APTree.load(path)
+
+
+def test_parts_are_written_all_or_none(tmp_path):
+    path = tmp_path / "parts.near"
+    with storage.writing_parts(path, "pair") as part_path:
+        write_arrays(part_path("a"), "example", {"n": 1}, {"x": np.arange(3)})
+        write_arrays(part_path("b"), "other", {"n": 2}, {"x": np.arange(4)})
+    with pytest.raises(TypeError), storage.writing_parts(path, "pair") as part_path:
+        write_arrays(part_path("a"), "example", {"n": object()}, {})
+    assert read_kind(path) == "pair"
+    assert storage.part_kinds(path) == {"a": "example", "b": "other"}
+    for name, kind, n, size in (("a", "example", 1, 3), ("b", "other", 2, 4)):
+        meta, arrays = read_arrays(storage.PartPath(path, name), kind)
+        assert (meta, arrays["x"].tolist()) == ({"n": n}, list(range(size)))
+    with pytest.raises(BadFile, match="holds a example, not a other"):
+        read_arrays(storage.PartPath(path, "a"), "other")
+    assert [file.name for file in tmp_path.iterdir()] == ["parts.near"]

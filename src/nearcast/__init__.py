@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
     from nearcast.broker import Broker
     from nearcast.explain import Explanation
+    from nearcast.explain.rank import RankExplanation
     from nearcast.model import (
         ANY,
         Box,
@@ -40,6 +41,7 @@ __all__ = [
     "Notification",
     "Point",
     "Polygon",
+    "RankExplanation",
     "Space",
     "Subscription",
     "SubscriptionBatch",
@@ -55,6 +57,7 @@ _ROOMS = {
     "Explanation": "nearcast.explain",
     "Matches": "nearcast.batches",
     "MessageBatch": "nearcast.batches",
+    "RankExplanation": "nearcast.explain.rank",
     "SubscriptionBatch": "nearcast.batches",
 }
 

@@ -18,7 +18,8 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,6 +56,10 @@ def write_arrays(
     >>> meta, arrays["x"]
     ({'answer': 42}, array([0, 1, 2]))
     """
+    if isinstance(path, PartPath):
+        assert path.written is not None
+        path.written[path.name] = (kind, dict(meta), dict(arrays))
+        return
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
@@ -68,6 +73,54 @@ def write_arrays(
         Path(temporary).unlink(missing_ok=True)
         raise
     sync_folder(target.parent)
+
+
+class PartPath:
+    """A part of a file that holds several things; what saves to a path, or loads, takes it too.
+
+    `written` is where the parts of a file that is being made are gathered.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], name: str, written: dict[str, Any] | None = None
+    ) -> None:
+        self._path = os.fspath(path)
+        self.name = name
+        self.written = written
+
+    def __fspath__(self) -> str:
+        return self._path
+
+
+@contextmanager
+def writing_parts(
+    path: str | os.PathLike[str], kind: str
+) -> Iterator[Callable[[str], os.PathLike[str]]]:
+    """Several things in one file, all or nothing: gives a path for the name of each.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with writing_parts(folder + "/ab.near", "pair") as part_path:
+    ...         write_arrays(part_path("a"), "example", {"answer": 42}, {"x": np.arange(3)})
+    ...         write_arrays(part_path("b"), "example", {"answer": 7}, {})
+    ...     part_kinds(folder + "/ab.near")
+    ...     read_arrays(PartPath(folder + "/ab.near", "a"), "example")
+    {'a': 'example', 'b': 'example'}
+    ({'answer': 42}, {'x': array([0, 1, 2])})
+    """
+    gathered: dict[str, Any] = {}
+    yield lambda name: PartPath(path, name, gathered)
+    parts: dict[str, Any] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, (part_kind, meta, own) in gathered.items():
+        parts[name] = {"kind": part_kind, "meta": meta}
+        arrays |= {f"{name}/{field}": array for field, array in own.items()}
+    write_arrays(path, kind, {"parts": parts}, arrays)
+
+
+def part_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Which parts a file has that `writing_parts` wrote, and what each holds.  O(header)."""
+    parts = _header(os.fspath(path), _mapped(path))[0]["meta"]["parts"]
+    return {name: about["kind"] for name, about in parts.items()}
 
 
 def write_text(path: Path, text: str) -> None:
@@ -110,7 +163,8 @@ def read_arrays(
     Traceback (most recent call last):
     nearcast.storage.BadFile: /dev/null is no Nearcast file: it is only 0 bytes long...
     """
-    return _parse(os.fspath(path), _mapped(path), kind)
+    part_name = path.name if isinstance(path, PartPath) else None
+    return _parse(os.fspath(path), _mapped(path), kind, part_name)
 
 
 def read_kind(path: str | os.PathLike[str]) -> str:
@@ -197,15 +251,20 @@ def _header(name: str, memory: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
 
 
 def _parse(
-    name: str, memory: NDArray[np.uint8], kind: str
+    name: str, memory: NDArray[np.uint8], kind: str, part_name: str | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     content, base = _header(name, memory)
+    entries, prefix = content["arrays"], ""
+    if part_name is not None:
+        content, prefix = content["meta"]["parts"][part_name], f"{part_name}/"
     if content["kind"] != kind:
         raise BadFile(
             f"{name} holds a {content['kind']}, not a {kind}; load it with {content['kind']}.load"
         )
     arrays: dict[str, NDArray[Any]] = {}
-    for entry in content["arrays"]:
+    for entry in entries:
+        if not entry["name"].startswith(prefix):
+            continue
         dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
         begin = base + entry["offset"]
         end = begin + dtype.itemsize * int(np.prod(shape))
@@ -220,7 +279,7 @@ def _parse(
                 f"{name} is damaged: its part {entry['name']!r} does not fit its checksum; "
                 "use another copy"
             )
-        arrays[entry["name"]] = array
+        arrays[entry["name"].removeprefix(prefix)] = array
     return content["meta"], arrays
 
 

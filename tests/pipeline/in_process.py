@@ -31,7 +31,7 @@ def log_table(events, first=0, ids="string"):
         elif isinstance(event, Subscription):
             rows.append(subscribe_rows([event], schema))
         else:
-            rows.append(unsubscribe_rows([event[1]], schema))
+            rows.append(unsubscribe_rows([event[1]], schema, event[0]))
     table = pa.concat_tables([schema.remove(0).empty_table(), *rows])
     offsets = pa.array(range(first, first + len(table)), pa.int64())
     return table.add_column(0, "offset", offsets)

@@ -1,11 +1,14 @@
-"""A pipeline for tests: it says which subscriptions want a message, and no Spark is needed."""
+"""Pipelines for tests, without Spark: one says who wants a message, one keeps top-k lists."""
 
 from types import SimpleNamespace
 
 import pyarrow as pa
 
 from nearcast.model import Message, Point
+from nearcast.pipeline.log import Log
+from nearcast.pipeline.top_lists import TopLists
 from nearcast.service.matching.outbox_sink import OutboxSink
+from nearcast.service.window import window_from
 
 NO_REJECTS = pa.table({name: pa.array([], pa.string()) for name in ("side", "id", "reason", "row")})
 
@@ -48,7 +51,10 @@ class PretendPipeline:
         )
         self._sink.commit(
             SimpleNamespace(
-                number=self._batch, notifications=lambda: table, rejects=lambda: NO_REJECTS
+                number=self._batch,
+                offsets=range(0),
+                notifications=lambda: table,
+                rejects=lambda: NO_REJECTS,
             )
         )
         self._batch += 1
@@ -63,3 +69,60 @@ class PretendPipeline:
 
     def close(self):
         self._sink.close()
+
+
+class TopPipeline:
+    """What the driver does for top-k subscriptions: each `run` is a batch of the log's new rows.
+
+    `batches` remembers those that were begun, as Spark's checkpoint does; whoever takes over from
+    one that died begins with the last of them.
+    """
+
+    def __init__(self, service, batches=None):
+        self._service = service
+        self._log = Log(service.folder.log)
+        settings = service.settings
+        self.top_lists = TopLists(
+            service.folder.top, self._log, window_from(settings.window), settings.farthest
+        )
+        self._sink = OutboxSink(
+            service.folder, keep_seconds=1e9, keep_events=1_000_000, top_lists=self.top_lists
+        )
+        self._sink.open("tests")
+        self.batches = [] if batches is None else batches
+        if self.batches:
+            self._commit(*self.batches[-1])
+
+    def begin(self):
+        """Decide on a batch, and no more."""
+        if self.batches:
+            number, offsets = self.batches[-1]
+            self.batches.append((number + 1, range(offsets.stop, self._log.end)))
+        else:
+            with self._sink._database.reading() as connection:
+                [last] = connection.execute("SELECT batch FROM position").fetchone()
+            self.batches.append((last + 1, range(0, self._log.end)))
+
+    def run(self, *, tell=False):
+        """A batch; `tell` readers of it, where some are running."""
+        self.begin()
+        self._commit(*self.batches[-1])
+        if tell:
+            self._service.on_events()
+
+    def _commit(self, number, offsets):
+        none = pa.table(
+            {"subscription_id": pa.array([], pa.string()), "position": pa.array([], pa.int64())}
+        )
+        self._sink.commit(
+            SimpleNamespace(
+                number=number,
+                offsets=offsets,
+                notifications=lambda: none,
+                rejects=lambda: NO_REJECTS,
+            )
+        )
+
+    def close(self):
+        self._sink.close()
+        self._log.close()

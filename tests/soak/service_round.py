@@ -16,8 +16,9 @@ import httpx
 
 from benchmarks.service.running import RunningService, child_of
 from nearcast.explain import explain
-from nearcast.model import Circle, Message, Point, Subscription
+from nearcast.model import Circle, Message, Point, Subscription, TopKSubscription
 from nearcast.service.documents import message_document, subscription_document
+from nearcast.topk import CountWindow, ScanTopK
 
 SERVICE, PIPELINE, JAVA = KINDS = ("service", "pipeline", "java")
 """What is killed: the process of the service, that of the pipeline, the Java of the pipeline."""
@@ -25,6 +26,9 @@ SUBSCRIBERS = ("ann", "bob", "eve")
 WORDS = ("tea", "cake", "jazz", "bus", "sale")
 SECONDS_TO_ARRIVE = 180.0
 KEPT_EVENTS = 20_000
+WINDOW = 50
+"""Messages that top-k lists are made of: the oracle looks at all of them each time."""
+FARTHEST = 500_000.0
 MOST_BEHIND = 2_000
 """Events that a subscriber may still have to get when more is published: half of what the service
 keeps for one of them, so that nobody may be told of a gap."""
@@ -71,12 +75,15 @@ class _Round:
                 # Little is kept, so that kills fall between old rows that go and new ones.
                 "keep_messages": 2_000,
                 "keep_events": KEPT_EVENTS,
+                "window": str(WINDOW),
+                "farthest": FARTHEST,
             },
         )
         self._tokens = {
             name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
         }
         self._subscriptions = {}
+        self._lists = ScanTopK(CountWindow(WINDOW), max_dist=FARTHEST)
         self._expected = {name: [] for name in SUBSCRIBERS}
         self._readers = {name: _Reader(self, name) for name in SUBSCRIBERS}
         self._hook = _Hook()
@@ -126,11 +133,30 @@ class _Round:
         if (owner, id) in self._subscriptions and draw.random() < 0.3:
             await self._call("DELETE", owner, path, also=(404,))  # gone: by the attempt before
             del self._subscriptions[owner, id]
+            self._end_list(owner, id)
             return
         region = Circle(Point(draw.uniform(0, 1), draw.uniform(0, 1)), draw.uniform(2e4, 1e5))
         wanted = Subscription(id, " OR ".join(draw.sample(WORDS, 2)), region)
+        if draw.random() < 0.3:
+            alpha = draw.uniform(0.2, 0.8)
+            wanted = TopKSubscription(id, draw.sample(WORDS, 2), region.centre, 3, alpha)
         await self._call("PUT", owner, path, json=subscription_document(wanted))
+        self._end_list(owner, id, unless=wanted)
         self._subscriptions[owner, id] = wanted
+        if isinstance(wanted, TopKSubscription):
+            named = TopKSubscription(f"{owner}/{id}", wanted.keywords, wanted.at, wanted.k, alpha)
+            self._expect(self._lists.subscribe(named), None)
+
+    def _end_list(self, owner, id, unless=None):
+        if f"{owner}/{id}" in self._lists and not isinstance(unless, TopKSubscription):
+            self._lists.unsubscribe(f"{owner}/{id}")
+
+    def _expect(self, changes, cause):
+        """Changed lists, as their owners are told of them."""
+        for change in changes:
+            owner, _, id = change.subscription_id.partition("/")
+            ids = tuple(message for message, _ in change.results)
+            self._expected[owner].append((cause, id, ids, change.entered, change.left))
 
     async def _publish(self):
         draw = self._draw
@@ -145,8 +171,10 @@ class _Round:
         self._result.messages += len(messages)
         for message in messages:
             for (owner, id), subscription in self._subscriptions.items():
-                if explain(subscription, message).matches:
+                is_list = isinstance(subscription, TopKSubscription)
+                if not is_list and explain(subscription, message).matches:
                     self._expected[owner].append((message.id, id))
+            self._expect(self._lists.publish(message), message.id)
 
     async def _call(self, method, name, path, also=(), **more):
         """Until it is acknowledged."""
@@ -220,14 +248,13 @@ class _Round:
         if numbers != sorted(numbers):
             self._result.problems.append(f"{where}: out of order")
         found = list(events.values())
-        by_message = [id for id, _ in found]
-        if by_message != [id for id, _ in expected]:
+        if [key[0] for key in found] != [key[0] for key in expected]:
             self._result.problems.append(f"{where}: not in the order of publishing")
         missing, extra = set(expected) - set(found), set(found) - set(expected)
         if missing or extra or len(found) != len(expected):
             self._result.problems.append(
                 f"{where}: {len(found)} events, {len(expected)} expected; "
-                f"missing {sorted(missing)[:3]}, too many {sorted(extra)[:3]}"
+                f"missing {list(missing)[:3]}, too many {list(extra)[:3]}"
             )
 
 
@@ -243,7 +270,12 @@ class _Taker:
         if event["kind"] == "gap":
             self.gaps.append(event)
             return
-        key = event["message"]["id"], event["subscription"]
+        if event["kind"] == "top":
+            ids = tuple(each["message"] for each in event["results"])
+            entered, left = tuple(event["entered"]), tuple(event["left"])
+            key = event["cause"], event["subscription"], ids, entered, left
+        else:
+            key = event["message"]["id"], event["subscription"]
         if event["id"] in self.events:
             self.repeated += 1
             assert self.events[event["id"]] == key, f"event {event['id']} has changed"

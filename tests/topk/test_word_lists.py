@@ -156,6 +156,8 @@ def test_settings_that_make_no_sense_are_refused():
         WordLists(CountWindow(3), max_dist=0)
     with pytest.raises(ValueError, match="lateness -1 is negative"):
         WordLists(CountWindow(3), lateness=-1)
+    with pytest.raises(ValueError, match="lateness nan is not finite"):
+        WordLists(CountWindow(3), lateness=float("nan"))
     with pytest.raises(TypeError, match="give a CountWindow or a TimeWindow"):
         WordLists(3)
     with pytest.raises(ValueError, match="'tea' in 3 of 2 documents"):

@@ -31,12 +31,14 @@ class BatchOutput:
     - `number`: of the batch
     - `schema`: of its notifications: subscription_id, message_id, time, position
     - `notification_files`, `reject_files`: Parquet, one for each shard that has any
+    - `offsets`: of its rows, in a stream with one order; else empty
     """
 
     number: int
     schema: pa.Schema
     notification_files: Sequence[Path]
     reject_files: Sequence[Path]
+    offsets: range = range(0)
 
     def notifications(self) -> pa.Table:
         """All of them, in the order of the messages."""

@@ -16,7 +16,14 @@ from nearcast.batches import SubscriptionBatch
 from nearcast.model import Space
 from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.frames import chunks, fields, message_columns, subscription_columns
-from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE, UNSUBSCRIBE
+from nearcast.pipeline.log.schema import (
+    KINDS,
+    MESSAGE,
+    SUBSCRIBE,
+    SUBSCRIBE_TOP,
+    UNSUBSCRIBE,
+    UNSUBSCRIBE_TOP,
+)
 from nearcast.pipeline.packing import pack_messages
 from nearcast.pipeline.partitioning import Partitioning, hash_ids
 from nearcast.pipeline.routing import packed
@@ -122,7 +129,10 @@ def route(
             elif kind == SUBSCRIBE:
                 yield from _subscriptions(part, partitioning, space, rejects)
             else:
-                yield from _withdrawals(part, partitioning, space, rejects)
+                # Those of top-k subscriptions are for the driver. Here they say that their id is
+                # no longer that of a boolean subscription, if it ever was.
+                is_known = kind == UNSUBSCRIBE
+                yield from _withdrawals(part, partitioning, space, rejects, is_known)
     refused = pa.concat_tables(rejects) if rejects else None
     if refused is not None and len(refused):
         # Always to the same shard, or a replay with other tasks might lose or repeat them.
@@ -145,9 +155,9 @@ def _parts(table: pa.Table, rejects: list[pa.Table]) -> Iterator[pa.Table]:
     """The rows of each kind, as flat tables."""
     position = table[POSITION]
     has_place = pc.fill_null(pc.greater_equal(position, 0), False)
-    known = pc.is_in(table["kind"], pa.array([SUBSCRIBE, UNSUBSCRIBE, MESSAGE]))
+    known = pc.is_in(table["kind"], pa.array(KINDS))
     for rows, text in (
-        (pc.invert(known), "kind is not one of subscribe, unsubscribe, message; use these"),
+        (pc.invert(known), f"kind is not one of {', '.join(KINDS)}; use these"),
         (
             pc.and_(known, pc.invert(has_place)),
             "offset is null or negative; every row of an ordered stream needs its place",
@@ -155,7 +165,7 @@ def _parts(table: pa.Table, rejects: list[pa.Table]) -> Iterator[pa.Table]:
     ):
         rejects += _refused(table.filter(rows), text)
     good = table.filter(pc.and_(known, has_place))
-    for kind in (SUBSCRIBE, UNSUBSCRIBE, MESSAGE):
+    for kind in (SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBE_TOP, UNSUBSCRIBE_TOP, MESSAGE):
         chosen = good.filter(pc.equal(good["kind"], kind))
         if len(chosen):
             side = "message" if kind == MESSAGE else "subscription"
@@ -218,11 +228,16 @@ def _subscriptions(
 
 
 def _withdrawals(
-    table: pa.Table, partitioning: Partitioning, space: Space, rejects: list[pa.Table]
+    table: pa.Table,
+    partitioning: Partitioning,
+    space: Space,
+    rejects: list[pa.Table],
+    is_known: bool,
 ) -> Iterator[pa.RecordBatch]:
+    """`is_known`: who asks for it says that they are there, and is told if they are not."""
     rows, refused = _ids_alone(table, space)
     rejects.append(refused)
-    asked = Withdrawals(rows.labels, rows.position, np.ones(len(rows), bool))
+    asked = Withdrawals(rows.labels, rows.position, np.full(len(rows), is_known))
     for shard, chosen in partitioning.of_removals(hash_ids(rows.labels)).by_shard():
         none = no_subscriptions(rows.labels, space)
         yield _packed_changes(shard, none, asked.take(chosen))

@@ -222,6 +222,8 @@ class StreamWork:
             counts,
             sf.count(sf.lit(1)).alias("rows"),
             sf.count_if(sf.col("kind") != MESSAGE).alias("changes"),
+            sf.min("offset").alias("first"),
+            sf.max("offset").alias("last"),
         )
         way = self._partitioning
         routed = counted.mapInArrow(
@@ -240,7 +242,8 @@ class StreamWork:
             "facts string",
         )
         steps = [json.loads(row.facts) for row in stepped.collect()]
-        output = self._output(batch, [step["shard"] for step in steps])
+        found = counts.get
+        output = self._output(batch, [step["shard"] for step in steps], found)
         self._sink.commit(output)
         changed = {step["shard"] for step in steps if step["changes"]}
         self._files = {
@@ -248,7 +251,6 @@ class StreamWork:
             for shard, old in files.items()
         }
         self._waiting |= {step["shard"]: step["waiting"] for step in steps}
-        found = counts.get
         rejects = len(output.rejects()) if output.reject_files else 0
         self._note_progress(
             progress_of(
@@ -284,13 +286,15 @@ class StreamWork:
         self._compactor.stop()
         self._sink.close()
 
-    def _output(self, batch: int, shards: list[int]) -> BatchOutput:
+    def _output(self, batch: int, shards: list[int], found: Mapping[str, Any]) -> BatchOutput:
+        is_ordered = self._is_ordered and found["last"] is not None
         rejects = [self._state.rejects(shard, batch) for shard in shards]
         return BatchOutput(
             batch,
             self._schema,
             [self._state.notifications(shard, batch) for shard in shards],
             [path for path in rejects if path.exists()],
+            range(found["first"], found["last"] + 1) if is_ordered else range(0),
         )
 
     def _start_snapshot(self, batch: int) -> None:

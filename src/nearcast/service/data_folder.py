@@ -14,6 +14,7 @@ class DataFolder:
 
     log/          every message and every change of a subscription, in one order
     checkpoint/   the pipeline: subscriptions by shard, how far it has read
+    top/          the pipeline: top-k lists and their window
     messages/     what recent messages said, by id and by offset; made from the log
     outbox/       who is to get what, numbered; written by the pipeline
     registry/     tokens and subscriptions, as people gave them
@@ -40,6 +41,11 @@ class DataFolder:
     def checkpoint(self) -> Path:
         """Of the pipeline."""
         return self.path / "checkpoint"
+
+    @property
+    def top(self) -> Path:
+        """Of the top-k lists, and of the window that they were begun with."""
+        return self.path / "top"
 
     @property
     def messages(self) -> Path:

@@ -7,6 +7,11 @@
 The region of a subscription is a Polygon; a Point with a property `radius`, in metres; a `bbox`
 (west, south, east, north; west > east crosses the antimeridian) beside `"geometry": null`; or
 neither, which is everywhere. A message is at a Point or in a `bbox`.
+
+A top-k subscription says so, and is at a Point:
+
+    {"type": "Feature", "id": "lunch", "geometry": {"type": "Point", "coordinates": [139.7, 35.7]},
+     "properties": {"kind": "top", "keywords": "ramen noodles", "k": 20, "alpha": 0.5}}
 """
 
 from __future__ import annotations
@@ -16,39 +21,84 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from nearcast.model import ANY, Box, Circle, Message, Place, Point, Polygon, Region, Subscription
+from nearcast.model import (
+    ANY,
+    Box,
+    Circle,
+    Message,
+    Place,
+    Point,
+    Polygon,
+    Region,
+    Subscription,
+    TopKSubscription,
+)
 from nearcast.space import region_from_geojson, region_to_geojson
 from nearcast.text import ANYTHING
 
 LONGEST_ID = 200
 
+MATCH, TOP = KINDS = ("match", "top")
+"""What a subscription is told of: each message that matches, or the list of the best."""
+
 # The last three are of the answer to a GET, which can be put as it is.
-_KNOWN = {"keywords", "radius", "lifetime", "expires", "created", "delivery"}
+_OF_BOTH = {"kind", "keywords", "lifetime", "expires", "created", "delivery"}
+_KNOWN = {MATCH: _OF_BOTH | {"radius"}, TOP: _OF_BOTH | {"k", "alpha"}}
 _BAD_IN_ID = re.compile(r"[/\x00-\x1f\x7f]")
 
 
-def subscription_from(document: Mapping[str, Any], id: str) -> Subscription:
+def subscription_from(document: Mapping[str, Any], id: str) -> Subscription | TopKSubscription:
     """The subscription that a Feature describes, under the given id.
 
     >>> subscription_from({"type": "Feature", "geometry": None, "bbox": [170, -10, -170, 10],
     ...                    "properties": {"keywords": "whale"}}, "pacific").region
     Box(west=170.0, south=-10.0, east=-170.0, north=10.0, space=Space.EARTH)
     """
-    properties = _properties(document, f"subscription {id!r}", _KNOWN)
+    owner = f"subscription {id!r}"
+    kind = _kind(document, owner)
+    properties = _properties(document, owner, _KNOWN[kind])
     keywords = properties.get("keywords")
     if keywords is not None and not isinstance(keywords, str | list):
         raise ValueError(
             f"subscription {id!r}: keywords {keywords!r} is neither a text nor a list of words"
         )
+    if kind == TOP:
+        at = _place(document, owner)
+        if not isinstance(at, Point):
+            raise ValueError(f"{owner}: a top-k subscription is at a Point; give one as geometry")
+        k, alpha = properties.get("k", 20), properties.get("alpha", 0.5)
+        return TopKSubscription(id, keywords or "", at, k, alpha)
     return Subscription(id, ANY if keywords is None else keywords, _region(document, properties))
 
 
-def subscription_document(subscription: Subscription, **more: Any) -> dict[str, Any]:
+def _kind(document: object, owner: str) -> str:
+    properties = document.get("properties") if isinstance(document, Mapping) else None
+    kind = properties.get("kind", MATCH) if isinstance(properties, Mapping) else MATCH
+    if kind not in KINDS:
+        raise ValueError(f"{owner}: kind {kind!r} is not one of {', '.join(KINDS)}; give one")
+    of_top = {"k", "alpha"} & set(properties) if isinstance(properties, Mapping) else set()
+    if kind == MATCH and of_top:
+        raise ValueError(
+            f"{owner}: {min(of_top)} is of kind 'top'; give that kind, or leave it out"
+        )
+    return str(kind)
+
+
+def subscription_document(
+    subscription: Subscription | TopKSubscription, **more: Any
+) -> dict[str, Any]:
     """The Feature of a subscription; `more` goes into its properties.
 
     >>> subscription_document(Subscription("tea", "tea", Circle(Point(1, 2), 50)))["properties"]
     {'keywords': 'tea', 'radius': 50.0}
     """
+    if isinstance(subscription, TopKSubscription):
+        at = {
+            "geometry": {"type": "Point", "coordinates": [subscription.at.lon, subscription.at.lat]}
+        }
+        words = " ".join(subscription.keywords)
+        about = {"kind": TOP, "keywords": words, "k": subscription.k, "alpha": subscription.alpha}
+        return _feature(str(subscription.id), at, {**about, **more})
     properties: dict[str, Any] = {}
     if subscription.expression != ANYTHING:
         properties["keywords"] = str(subscription.expression)

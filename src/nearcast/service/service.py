@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -19,6 +20,8 @@ from nearcast.service.stores.outbox import Outbox
 from nearcast.service.stores.registry import open_registry
 from nearcast.service.stores.subscriptions import Subscriptions
 from nearcast.service.stores.tokens import Tokens
+from nearcast.service.window import window_from
+from nearcast.storage import write_text
 
 SECONDS_BETWEEN_EXPIRIES = 1.0
 SECONDS_BETWEEN_CLEANINGS = 30.0
@@ -37,6 +40,7 @@ class Service:
         self.settings = settings
         self.folder = DataFolder.open(settings.data)
         self._lock = self.folder.claim("service")
+        self._check_ranking()
         self.log = Log(self.folder.log)
         self._registry = open_registry(self.folder)
         self.tokens = Tokens(self._registry)
@@ -53,6 +57,8 @@ class Service:
                 rows_per_batch=settings.rows_per_batch,
                 keep_seconds=3600 * settings.keep_hours,
                 keep_events=settings.keep_events,
+                window=settings.window,
+                farthest=settings.farthest,
             ),
             on_commit=lambda: self.on_events(),
         )
@@ -97,9 +103,30 @@ class Service:
     def _clean(self) -> None:
         oldest = time.time() - 3600 * self.settings.keep_hours
         self.deliveries.forget_dead_letters(oldest)
-        processed = self.pipeline.status.progress.get("offset")
-        if processed is not None:
-            self.messages.forget(oldest, self.settings.keep_messages, processed)
+        progress = self.pipeline.status.progress
+        processed, needed_from = progress.get("offset"), progress.get("needed_from")
+        if processed is not None and needed_from is not None:
+            # Top-k lists are made again from a snapshot and what the log has behind it.
+            end = min(processed, needed_from)
+            self.messages.forget(oldest, self.settings.keep_messages, end)
+
+    def _check_ranking(self) -> None:
+        """Lists that were begun in one way cannot go on in another."""
+        settings, file = self.settings, self.folder.top / "ranking.json"
+        if not file.exists():
+            self.folder.top.mkdir(exist_ok=True)
+            about = {"window": settings.window, "farthest": settings.farthest}
+            write_text(file, json.dumps(about))
+            return
+        begun = json.loads(file.read_text())
+        is_same_window = window_from(begun["window"]) == window_from(settings.window)
+        if not is_same_window or begun["farthest"] != settings.farthest:
+            os.close(self._lock)
+            raise ValueError(
+                f"window {settings.window!r}, farthest {settings.farthest:g}: the lists in "
+                f"{self.folder.top} have window {begun['window']!r}, farthest "
+                f"{begun['farthest']:g}; give these, or another data folder"
+            )
 
     def _prune(self) -> None:
         """Forget what subscriptions had matched that are gone: some come and go all the time."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, get_type_hints
 
+from nearcast.service.window import window_from
+
 LOG_LEVELS = ("debug", "info", "warning", "error")
 ENVIRONMENT_PREFIX = "NEARCAST_SERVICE_"
 CONFIGURATION_VARIABLE = "NEARCAST_SERVICE_CONFIG"
@@ -44,6 +46,14 @@ class Settings:
     longest_expression: int = _setting("the most letters of a subscription's keywords", 2_000, 1)
     most_polygon_points: int = _setting("the most points of a subscription's polygon", 1_000, 4)
     most_subscriptions: int = _setting("the most subscriptions of one subscriber", 200_000, 1)
+    longest_list: int = _setting("the most messages of a top-k subscription's list", 100, 1)
+    window: str = _setting(
+        "which messages top-k lists are made of: the last 10000, or with an s of so many seconds",
+        "10000",
+    )
+    farthest: float = _setting(
+        "the distance in metres at which nearness is worth nothing to top-k lists", 50_000.0, 1.0
+    )
     requests_per_second: float = _setting("the most requests of one token a second", 200.0, 0.1)
     messages_per_second: float = _setting("the most messages of one token a second", 20_000.0, 0.1)
     webhook_seconds: float = _setting("how long a webhook's receiver may take to answer", 10.0, 0.1)
@@ -73,6 +83,7 @@ class Settings:
             raise ValueError(
                 f"log_level {self.log_level!r} is unknown; give one of {', '.join(LOG_LEVELS)}"
             )
+        window_from(self.window)
         if self.open_page and not _is_loopback(self.host):
             raise ValueError(
                 f"open_page lets anybody in, and host {self.host!r} can be reached from elsewhere; "

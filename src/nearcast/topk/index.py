@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import isfinite, pi
+from math import inf, isfinite, pi
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.batches import MessageBatch
 from nearcast.model import Id, Message, Point, Space, TopKSubscription
 from nearcast.model._checks import finite_number
 from nearcast.space import EARTH_RADIUS
@@ -76,9 +80,10 @@ class TopKIndex(ABC):
     has changed nothing.
 
     Messages arrive in the order of time. One that is earlier than the latest by no more than
-    `lateness` seconds counts as if it were of the latest time; an earlier one is refused. An id
-    that is in the window already replaces its message. A message without a common word with
-    anybody still counts for the window. A range message is where the middle of its box is.
+    `lateness` seconds, which may be `inf`, counts as if it were of the latest time; an earlier one
+    is refused. An id that is in the window already replaces its message. A message without a common
+    word with anybody still counts for the window. A range message is where the middle of its box
+    is.
     """
 
     scoring: Scoring
@@ -100,7 +105,7 @@ class TopKIndex(ABC):
             raise TypeError(f"window {window!r} is none; give a CountWindow or a TimeWindow")
         self.window = window
         self.scoring = Scoring.of(space, max_dist, statistics)
-        self.lateness = finite_number(lateness, "lateness")
+        self.lateness = inf if lateness == inf else finite_number(lateness, "lateness")
         if self.lateness < 0:
             raise ValueError(f"lateness {lateness} is negative; give 0 or more seconds")
         self.now = float("-inf")
@@ -166,6 +171,25 @@ class TopKIndex(ABC):
 
     # ------------------------------------------------------------------ what all have in common
 
+    def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
+        """Many messages in their order, all or none: how many lists each has changed.
+
+        This one takes them one by one; an index that has a quicker way may refuse ids that are in
+        the window.
+        """
+        self._check_space("the batch", messages.space)
+        rows = [messages.message(row) for row in range(len(messages))]
+        now = self.now
+        for message in rows:
+            self.check_time(message, now)
+            now = max(now, message.time)
+        return np.array([len(self.publish(message)) for message in rows], np.int32)
+
+    def check_time(self, message: Message, now: float) -> None:
+        """Refuse a message that is too late when the latest time is `now`."""
+        if message.time < now - self.lateness:
+            raise self._too_late(message, now)
+
     def _check_subscription(self, subscription: TopKSubscription) -> None:
         if not isinstance(subscription, TopKSubscription):
             raise TypeError(f"{subscription!r} is no TopKSubscription; give one")
@@ -174,8 +198,7 @@ class TopKIndex(ABC):
     def _checked_time(self, message: Message) -> float:
         """The time that a message counts from; ValueError for one that is too late."""
         self._check_space(f"message {message.id!r}", message.at.space)
-        if message.time < self.now - self.lateness:
-            raise self._too_late(message, self.now)
+        self.check_time(message, self.now)
         return max(message.time, self.now)
 
     def _too_late(self, message: Message, now: float) -> ValueError:
@@ -187,9 +210,9 @@ class TopKIndex(ABC):
     def _checked_now(self, now: float) -> float:
         if not isfinite(now):
             raise ValueError(f"now {now} is not finite; give a time in seconds")
-        if now < self.now:
+        if now < self.now and self.lateness < inf:
             raise ValueError(f"now {now} is before {self.now}, the latest so far; time only passes")
-        return float(now)
+        return max(float(now), self.now)
 
     def _check_space(self, owner: str, space: Space) -> None:
         if space is not self.space:

@@ -98,7 +98,7 @@ def test_unsubscribing_is_a_row_with_an_id(tmp_path):
         ("string", lambda log: log.unsubscribe("cafe"), "is one string; give a list"),
         ("string", lambda log: log.unsubscribe([None]), "neither a string nor an integer"),
         ("string", lambda log: log.publish([Subscription("a", "b")]), "is not a Message"),
-        ("string", lambda log: log.subscribe([("a", "b")]), "is not a Subscription"),
+        ("string", lambda log: log.subscribe([("a", "b")]), "is neither a Subscription"),
     ],
 )
 def test_objects_of_the_wrong_kind_are_refused(tmp_path, ids, append, problem):

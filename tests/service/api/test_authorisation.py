@@ -18,6 +18,7 @@ SUBSCRIBER = {
     "GET /v1/subscriptions",
     "POST /v1/subscriptions",
     "GET /v1/subscriptions/{id}/explain/{message_id}",
+    "GET /v1/subscriptions/{id}/results",
     "POST /v1/estimate",
     "GET /v1/events",
     "GET /v1/events/stream",

@@ -10,7 +10,7 @@ from nearcast.model import Box, Message, Point, Subscription
 from nearcast.service.server import serving
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
-from tests.service.outboxes import PretendPipeline
+from tests.service.outboxes import PretendPipeline, TopPipeline
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -31,7 +31,17 @@ class Town:
         self.service = server.service
         self.address = server.address
         self._pipeline = PretendPipeline(self.service)
+        self._lists = None
         self._count = 0
+
+    def rank(self, *texts, at=(14.25, 40.84)):
+        """Publish, and let the lists of the best follow; no `say` after this."""
+        self._lists = self._lists or TopPipeline(self.service)
+        for text in texts:
+            self._count += 1
+            message = Message(f"m{self._count}", text=text, at=Point(*at), time=self._count)
+            self.service.messages.publish([message])
+        self._lists.run(tell=True)
 
     def say(self, text, lon=14.25, lat=40.84, to=()):
         """Publish; `to` names owner and subscription of each match.  The ids of the events."""
@@ -45,6 +55,8 @@ class Town:
 
     def close(self):
         self._pipeline.close()
+        if self._lists is not None:
+            self._lists.close()
 
 
 @pytest.fixture

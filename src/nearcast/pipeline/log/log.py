@@ -24,12 +24,12 @@ from types import TracebackType
 import numpy as np
 import pyarrow as pa
 
-from nearcast.model import Message, Subscription
+from nearcast.model import Message, Subscription, TopKSubscription
 from nearcast.model.ids import Id
 from nearcast.pipeline.log.blocks import Blocks, EncodedBlock, block_tables, encode
 from nearcast.pipeline.log.database import Database
 from nearcast.pipeline.log.rows import message_rows, subscribe_rows, unsubscribe_rows
-from nearcast.pipeline.log.schema import Ids, log_rows, log_schema
+from nearcast.pipeline.log.schema import UNSUBSCRIBE_TOP, Ids, log_rows, log_schema
 from nearcast.storage import BadFile
 
 
@@ -112,13 +112,17 @@ class Log:
         """The offset that the next row will have."""
         return self._bounds()[1]
 
-    def subscribe(self, subscriptions: Iterable[Subscription]) -> range:
+    def subscribe(self, subscriptions: Iterable[Subscription | TopKSubscription]) -> range:
         """Append subscriptions, all or none; the answer is their offsets."""
         return self.append(subscribe_rows(subscriptions, self.schema))
 
     def unsubscribe(self, ids: Iterable[Id]) -> range:
         """Append removals of subscriptions, all or none; the answer is their offsets."""
         return self.append(unsubscribe_rows(ids, self.schema))
+
+    def unsubscribe_top(self, ids: Iterable[Id]) -> range:
+        """Append removals of top-k subscriptions, all or none; the answer is their offsets."""
+        return self.append(unsubscribe_rows(ids, self.schema, UNSUBSCRIBE_TOP))
 
     def publish(self, messages: Iterable[Message]) -> range:
         """Append messages, all or none; the answer is their offsets."""
@@ -128,7 +132,7 @@ class Log:
         """Append the rows of a table, all or none; the answer is their offsets.
 
         The columns are those of `schema` without `offset`; a missing one is null. Rows are not
-        judged, except that `kind` must be one of the three. After an error nothing was written;
+        judged, except that `kind` must be one of those. After an error nothing was written;
         only an interruption (Ctrl-C) may come when it already was.
         """
         rows = log_rows(table, self._blocks.schema)

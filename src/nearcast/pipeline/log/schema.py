@@ -11,7 +11,9 @@ from nearcast.pipeline.log.columns import conformed
 
 Ids = Literal["string", "int64"]
 
-SUBSCRIBE, UNSUBSCRIBE, MESSAGE = KINDS = ("subscribe", "unsubscribe", "message")
+SUBSCRIBE, UNSUBSCRIBE, MESSAGE = "subscribe", "unsubscribe", "message"
+SUBSCRIBE_TOP, UNSUBSCRIBE_TOP = "subscribe_top", "unsubscribe_top"
+KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE, SUBSCRIBE_TOP, UNSUBSCRIBE_TOP)
 
 _TYPES = {"string": pa.string(), "int64": pa.int64()}
 _TEXTS = ("keywords", "region", "text")
@@ -24,10 +26,11 @@ def log_schema(ids: Ids = "string") -> pa.Schema:
     | column | meaning |
     |---|---|
     | `offset` | the place in the one order of the log: 0, 1, 2, … |
-    | `kind` | `subscribe`, `unsubscribe` or `message` |
+    | `kind` | `subscribe`, `unsubscribe` or `message`; `subscribe_top`, `unsubscribe_top` |
     | `id` | of the subscription, or of the message |
     | `keywords` | the expression of a subscription; null: any words |
     | `region` | of a subscription, as GeoJSON: a Polygon, or a circle as a Feature with a radius |
+    | | of a top-k one, where it is: a Point as a Feature with `k` and `alpha` |
     | `text` | the words of a message |
     | `lon`, `lat` | where a message is |
     | `west`, `south`, `east`, `north` | the box of a subscription, or of a range message |

@@ -31,16 +31,36 @@ router.include_router(event_socket.router)
 
 Subscriber = Annotated[Token, Depends(require(SUBSCRIBER))]
 _FEATURE: dict[str, Any] = {"type": "object", "description": "The message, a GeoJSON Feature."}
-_EVENT = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "integer"},
-        "kind": {"const": "match"},
-        "subscription": {"type": "string"},
-        "time": {"type": "number"},
-        "message": _FEATURE,
-    },
+_OF_ALL_EVENTS = {
+    "id": {"type": "integer"},
+    "subscription": {"type": "string"},
+    "time": {"type": "number"},
 }
+_MATCH = {
+    "type": "object",
+    "properties": {**_OF_ALL_EVENTS, "kind": {"const": "match"}, "message": _FEATURE},
+    "required": ["id", "kind", "subscription", "time", "message"],
+}
+_IDS = {"type": "array", "items": {"type": "string"}}
+_RANKED = {
+    "type": "object",
+    "properties": {"message": {"type": "string"}, "score": {"type": "number"}},
+    "required": ["message", "score"],
+}
+_TOP = {
+    "type": "object",
+    "description": "The list of a top-k subscription has changed.",
+    "properties": {
+        **_OF_ALL_EVENTS,
+        "kind": {"const": "top"},
+        "cause": {"type": ["string", "null"], "description": "The message that came, if one did."},
+        "results": {"type": "array", "items": _RANKED, "description": "The list, best first."},
+        "entered": _IDS,
+        "left": _IDS,
+    },
+    "required": ["id", "kind", "subscription", "time", "cause", "results", "entered", "left"],
+}
+_EVENT = {"oneOf": [_MATCH, _TOP]}
 _GAP = {
     "type": ["object", "null"],
     "properties": {

@@ -23,11 +23,17 @@ from nearcast.service.api.models import (
 )
 from nearcast.service.documents import message_from
 from nearcast.service.service import Service
+from nearcast.service.settings import Settings
 from nearcast.service.stores.messages import Receipt
 from nearcast.service.stores.tokens import PUBLISHER, Token
+from nearcast.service.window import window_from
+from nearcast.topk.windows import TimeWindow
 
 MOST_REASONS = 1_000
 """Of one bulk: whoever gets every line wrong learns enough from the first ones."""
+
+SECONDS_AHEAD = 300.0
+"""Clocks differ."""
 
 router = APIRouter(tags=["messages"], responses=GUARDED)
 
@@ -51,7 +57,7 @@ def publish_message(
     request.app.state.message_rate.take(token.id)
     service, metrics = service_of(request), request.app.state.metrics
     try:
-        message = _message(body, time.time(), service.settings.longest_message)
+        message = _message(body, time.time(), service.settings)
     except BadInput:
         metrics.count_messages(rejected=1)
         raise
@@ -77,7 +83,7 @@ def publish_messages(request: Request, token: Publisher, body: Body) -> dict[str
     rejected: list[dict[str, Any]] = []
     for number, line in lines:
         try:
-            messages.append(_message(line, now, service.settings.longest_message))
+            messages.append(_message(line, now, service.settings))
             numbers.append(number)
         except BadInput as error:
             rejected.append({"line": number, "reason": str(error)})
@@ -135,11 +141,20 @@ def get_message(request: Request, token: Anyone, id: str) -> dict[str, Any]:
     return found
 
 
-def _message(text: bytes, now: float, longest: int) -> Message:
+def _message(text: bytes, now: float, settings: Settings) -> Message:
     with reading_input():
+        longest = settings.longest_message
         if len(text) > longest:
             raise ValueError(f"the message has {len(text):,} bytes; give at most {longest:,}")
-        return message_from(json_object(text), now)
+        message = message_from(json_object(text), now)
+        is_ahead = message.time > now + SECONDS_AHEAD
+        if is_ahead and isinstance(window_from(settings.window), TimeWindow):
+            raise ValueError(
+                f"message {message.id!r}: time {message.time} is more than {SECONDS_AHEAD:g} s "
+                "ahead of the clock here, and would end the window of top-k lists for all others; "
+                "give an earlier one, or none"
+            )
+        return message
 
 
 def _taken(service: Service, messages: Sequence[Message], receipts: Sequence[Receipt]) -> list[int]:

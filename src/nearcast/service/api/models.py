@@ -75,6 +75,45 @@ class ExplanationReport(BaseModel):
     text: str
 
 
+class SharedWordReport(BaseModel):
+    """A word that a message and a top-k subscription share, with its weight in each."""
+
+    word: str
+    wanted: float
+    said: float
+
+
+class RankReport(BaseModel):
+    """What a message is worth to a top-k subscription, and why; `text` says it in words.
+
+    `place` is its place in the list now, `rank` the one it would get if it came now; null for none.
+    """
+
+    score: float
+    alpha: float
+    nearness: float
+    cosine: float
+    distance_metres: float
+    words: list[SharedWordReport]
+    place: int | None
+    rank: int | None
+    text: str
+
+
+class RankedMessage(BaseModel):
+    """A message of a list; `message` is null when what it said is no longer kept."""
+
+    id: str
+    score: float
+    message: Feature | None
+
+
+class ResultList(BaseModel):
+    """The list of a top-k subscription, best first."""
+
+    results: list[RankedMessage]
+
+
 class EstimateReport(BaseModel):
     """What a subscription would match in a day, by the messages of the last so many seconds."""
 
@@ -181,8 +220,11 @@ def model_body(kind: type[BaseModel], *, required: bool = True) -> dict[str, Any
 _EXAMPLES: dict[str, dict[str, Any]] = {"subscription": _SUBSCRIPTION, "message": _MESSAGE}
 _PROPERTIES: dict[str, dict[str, Any]] = {
     "subscription": {
+        "kind": {"enum": ["match", "top"]},
         "keywords": {"type": ["string", "array", "null"], "items": {"type": "string"}},
         "radius": {"type": "number", "exclusiveMinimum": 0},
+        "k": {"type": "integer", "minimum": 1},
+        "alpha": {"type": "number", "minimum": 0, "maximum": 1},
         "lifetime": {"type": "number", "exclusiveMinimum": 0},
         "expires": {"type": ["number", "null"]},
     },

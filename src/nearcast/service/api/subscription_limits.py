@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from nearcast.model import TopKSubscription
 from nearcast.service.documents import checked_id, subscription_from
 from nearcast.service.settings import Settings
 from nearcast.service.stores.subscriptions import Entry
@@ -23,6 +24,11 @@ def checked_entry(document: Mapping[str, Any], id: object, settings: Settings) -
         raise ValueError(f"the Feature has the id {document['id']!r}, the address {name!r}")
     _check_size(document, name, settings)
     subscription = subscription_from(document, name)
+    if isinstance(subscription, TopKSubscription) and subscription.k > settings.longest_list:
+        raise ValueError(
+            f"subscription {name!r}: k {subscription.k:,} is more than {settings.longest_list:,}; "
+            "give a smaller one, or let the operator raise longest_list"
+        )
     properties = document.get("properties") or {}
     return Entry(subscription, _end(properties, time.time()), properties.get("keywords"))
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
 from nearcast.explain import Explanation, explain
+from nearcast.explain.rank import RankExplanation, explain_rank
+from nearcast.model import TopKSubscription
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
 from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
@@ -16,12 +18,15 @@ from nearcast.service.api.models import (
     ExplanationReport,
     Feature,
     PutCounts,
+    RankReport,
+    ResultList,
     SubscriptionPage,
     feature_body,
     feature_lines,
 )
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import message_from
+from nearcast.service.ranking import scoring_of
 from nearcast.service.service import Service
 from nearcast.service.stores.deliveries import STREAM
 from nearcast.service.stores.subscriptions import Registered
@@ -47,6 +52,8 @@ def put_subscription(
 
     The region is a Polygon; a Point with the property `radius`, in metres; a `bbox` beside a null
     geometry; or neither, for everywhere. The property `lifetime` ends it after so many seconds.
+    With the property `kind` "top" it is a top-k subscription at a Point: the `k` best recent
+    messages, by nearness (the more the larger `alpha`, from 0 to 1) and by words.
     What a GET answers can be put again.
     """
     service = service_of(request)
@@ -120,7 +127,7 @@ def put_subscriptions(request: Request, token: Subscriber, body: Body) -> dict[s
 
 @router.get(
     "/v1/subscriptions/{id}/explain/{message_id}",
-    response_model=ExplanationReport,
+    response_model=ExplanationReport | RankReport,
     responses=documented(404),
 )
 def explain_match(
@@ -132,7 +139,34 @@ def explain_match(
     document = service.messages.get(message_id)
     if document is None:
         raise HTTPException(404, f"message {message_id!r} is unknown, or is no longer kept")
-    return _explanation(explain(subscription, message_from(document, now=0.0)))
+    message = message_from(document, now=0.0)
+    if isinstance(subscription, TopKSubscription):
+        results = service.outbox.current_list(token.name, id)
+        scoring = scoring_of(service.settings)
+        return _rank(explain_rank(subscription, message, scoring, tuple(results)))
+    return _explanation(explain(subscription, message))
+
+
+@router.get(
+    "/v1/subscriptions/{id}/results",
+    response_model=ResultList,
+    response_model_exclude_unset=True,
+    responses=documented(404),
+)
+def current_results(request: Request, token: Subscriber, id: SubscriptionId) -> dict[str, Any]:
+    """The list of a top-k subscription as it is now, best first.  Of a boolean one it is a 404."""
+    service = service_of(request)
+    if not isinstance(_registered(service, token, id).subscription, TopKSubscription):
+        raise HTTPException(
+            404, f"subscription {id!r} has no list; it is told of each match, see /v1/events"
+        )
+    found = service.outbox.current_list(token.name, id)
+    return {
+        "results": [
+            {"id": each, "score": score, "message": service.messages.get(each)}
+            for each, score in found
+        ]
+    }
 
 
 @router.post(
@@ -144,6 +178,11 @@ def estimate_matches(request: Request, token: Subscriber, body: Body) -> dict[st
         document = json_object(body)
         id = document.get("id", "estimate")
         entry = checked_entry(document, id, service_of(request).settings)
+        if isinstance(entry.subscription, TopKSubscription):
+            raise ValueError(
+                f"subscription {id!r} is of kind 'top' and always has its k best; "
+                "leave out kind, k and alpha to estimate matches"
+            )
     return asdict(request.app.state.estimator.estimate(entry.subscription))
 
 
@@ -182,6 +221,22 @@ def _slowest_reader(service: Service, found: Registered) -> int:
         deliveries.cursor(found.owner, each.name) for each in deliveries.webhooks(found.owner)
     ]
     return min([*cursors, stream] if stream or not cursors else cursors)
+
+
+def _rank(found: RankExplanation) -> dict[str, Any]:
+    return {
+        "score": found.score,
+        "alpha": found.subscription.alpha,
+        "nearness": found.nearness,
+        "cosine": found.cosine,
+        "distance_metres": found.distance,
+        "words": [
+            {"word": each.word, "wanted": each.wanted, "said": each.said} for each in found.words
+        ],
+        "place": found.place,
+        "rank": found.rank,
+        "text": str(found),
+    }
 
 
 def _explanation(found: Explanation) -> dict[str, Any]:

@@ -5,6 +5,11 @@ An event as it is delivered:
     {"id": 17, "kind": "match", "subscription": "cafe", "time": 1731662000.5,
      "message": {"type": "Feature", …}}
 
+of a top-k subscription:
+
+    {"id": 18, "kind": "top", "subscription": "lunch", "time": 1731662000.5, "cause": "m1",
+     "results": [{"message": "m1", "score": 0.93}, …], "entered": ["m1"], "left": []}
+
 and what a reader is told who fell behind what is kept:
 
     {"kind": "gap", "after": 5, "up_to": 17}
@@ -34,6 +39,7 @@ class RenderedEvent:
     subscription: str
     offset: int
     text: str
+    kind: str = "match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +96,11 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
         events = [event for event in events if event.sequence > lost_up_to]
     # In this order: what is not said below `read_to` is forgotten, beyond it is yet to come.
     read_to = service.messages.read_to
-    bodies = service.messages.bodies(event.offset for event in events)
+    bodies = service.messages.bodies(event.offset for event in events if event.list is None)
     rendered: list[RenderedEvent] = []
     letters = 0
     for event in events:
-        body = bodies.get(event.offset)
+        body = event.list or bodies.get(event.offset)
         if body is not None:
             rendered.append(_render(event, body))
             letters += len(body)
@@ -113,8 +119,9 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
 
 def _render(event: Event, body: str) -> RenderedEvent:
     # The body is JSON already; reading it to write it again would cost more than all the rest.
+    kind, rest = ("match", f'"message": {body}}}') if event.list is None else ("top", body[1:])
     text = (
-        f'{{"id": {event.sequence}, "kind": "match", "subscription": '
-        f'{json.dumps(event.subscription)}, "time": {event.written}, "message": {body}}}'
+        f'{{"id": {event.sequence}, "kind": "{kind}", "subscription": '
+        f'{json.dumps(event.subscription)}, "time": {event.written}, {rest}'
     )
-    return RenderedEvent(event.sequence, event.subscription, event.offset, text)
+    return RenderedEvent(event.sequence, event.subscription, event.offset, text, kind)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
 from nearcast.pipeline.sinks import BatchOutput, Sink
+from nearcast.pipeline.top_lists import TopChange, TopLists, TopOutput
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.stores.outbox import open_outbox
 from nearcast.service.stores.subscriptions import owner_and_id
@@ -24,10 +29,15 @@ SHARE, LEAST_SHARE = 5, 1_000
 """One subscriber keeps at most a fifth of all events, so that it cannot push out everybody's."""
 
 
+logger = logging.getLogger(__name__)
+
+
 class OutboxSink(Sink):
     """Writes each batch of the pipeline into the outbox, once.
 
     - `keep_seconds`, `keep_events`: older events are dropped, and those beyond so many
+    - `top_lists`: keeps the lists of top-k subscriptions; their changes go out with the matches of
+      a batch, in the order of the log
     - `on_commit`: told the newest number when a batch is durable
     """
 
@@ -37,11 +47,13 @@ class OutboxSink(Sink):
         *,
         keep_seconds: float,
         keep_events: int,
+        top_lists: TopLists | None = None,
         on_commit: Callable[[int], None] = lambda sequence: None,
     ) -> None:
         self._folder = folder
         self._keep_seconds = keep_seconds
         self._keep_events = keep_events
+        self._top_lists = top_lists
         self._on_commit = on_commit
 
     def open(self, stream: str) -> None:
@@ -58,22 +70,40 @@ class OutboxSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         notifications, rejects = output.notifications(), output.rejects()
+        tops = self._apply_to_lists(output)
         now = round(time.time(), 3)
         with self._database.writing() as connection:
             batch, last = connection.execute("SELECT batch, sequence FROM position").fetchone()
             begin = last
             if output.number > batch:
-                for first in range(0, len(notifications), ROWS_AT_ONCE):
-                    rows = _rows(notifications.slice(first, ROWS_AT_ONCE), last, now)
+                for part in _in_order(notifications, tops):
+                    rows, lists = _rows(part, last, now)
                     connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+                    connection.executemany("INSERT INTO lists VALUES (?, ?)", lists)
                     last += len(rows)
                     self._drop_excess(connection, _count(connection, rows))
-                _keep_rejects(connection, rejects)
+                _keep_lists(connection, tops)
+                _keep_rejects(connection, rejects.to_pylist() + tops.rejects)
                 connection.execute(
                     "UPDATE position SET batch = ?, sequence = ?", (output.number, last)
                 )
             self._drop_old(connection, now, last, max(DROPPED_AT_ONCE, 2 * (last - begin)))
         self._on_commit(last)
+        if self._top_lists is not None:
+            try:
+                self._top_lists.save_if_due()
+            except OSError:  # a full disk, say: it is tried again after the next batch
+                logger.exception("no snapshot of the top-k lists")
+
+    def _apply_to_lists(self, output: BatchOutput) -> TopOutput:
+        if self._top_lists is None or not output.offsets:
+            return TopOutput()
+        with self._database.reading() as connection:
+            [batch] = connection.execute("SELECT batch FROM position").fetchone()
+        if output.number <= batch:
+            self._top_lists.skip_to(output.offsets.stop)
+            return TopOutput()
+        return self._top_lists.apply(output.offsets)
 
     def close(self) -> None:
         self._database.close()
@@ -116,19 +146,51 @@ def _drop(connection: sqlite3.Connection, which: str, values: tuple[object, ...]
             GROUP BY subscriber ON CONFLICT DO UPDATE SET count = count + excluded.count""",
         values,
     )
+    connection.execute(
+        f"DELETE FROM lists WHERE sequence IN (SELECT sequence FROM events {which})", values
+    )
     connection.execute(f"DELETE FROM events {which}", values)
 
 
-def _rows(notifications: pa.Table, last: int, now: float) -> list[tuple[Any, ...]]:
-    pairs = zip(
-        notifications["subscription_id"].to_pylist(),
-        notifications["position"].to_pylist(),
-        strict=True,
+Wanted = tuple[str, int, str | None]
+"""A subscription, as the pipeline calls it, the offset of what concerns it, its list if any."""
+
+
+def _in_order(notifications: pa.Table, tops: TopOutput) -> Iterator[list[Wanted]]:
+    """Matches and changed lists in the order of the log, in parts that fit into the memory."""
+    lists = deque(
+        (str(each.change.subscription_id), each.position, _list_body(each)) for each in tops.changes
     )
-    return [
-        (sequence, *owner_and_id(subscription), offset, now)
-        for sequence, (subscription, offset) in enumerate(pairs, last + 1)
-    ]
+    for first in range(0, len(notifications), ROWS_AT_ONCE):
+        part = notifications.slice(first, ROWS_AT_ONCE)
+        ids, offsets = part["subscription_id"].to_pylist(), part["position"].to_pylist()
+        matches: list[Wanted] = [(id, at, None) for id, at in zip(ids, offsets, strict=True)]
+        earlier = []
+        while lists and lists[0][1] < offsets[-1]:
+            earlier.append(lists.popleft())
+        yield list(merge(matches, earlier, key=itemgetter(1)))
+    if lists:
+        yield list(lists)
+
+
+def _list_body(top: TopChange) -> str:
+    change = top.change
+    results = [{"message": id, "score": score} for id, score in change.results]
+    return json.dumps(
+        {"cause": top.cause, "results": results, "entered": change.entered, "left": change.left}
+    )
+
+
+def _rows(
+    wanted: list[Wanted], last: int, now: float
+) -> tuple[list[tuple[Any, ...]], list[tuple[int, str]]]:
+    """Rows of the tables `events` and `lists`, numbered on from `last`."""
+    events, lists = [], []
+    for sequence, (subscription, offset, body) in enumerate(wanted, last + 1):
+        events.append((sequence, *owner_and_id(subscription), offset, now))
+        if body is not None:
+            lists.append((sequence, body))
+    return events, lists
 
 
 def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Iterable[str]:
@@ -146,12 +208,25 @@ def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Itera
     return kept
 
 
-def _keep_rejects(connection: sqlite3.Connection, rejects: pa.Table) -> None:
-    if not len(rejects):
+def _keep_lists(connection: sqlite3.Connection, tops: TopOutput) -> None:
+    """How the lists are now, for who asks."""
+    for id, ranked in tops.lists.items():
+        key = owner_and_id(str(id))
+        if ranked is None:
+            where = "subscriber = ? AND subscription = ?"
+            connection.execute(f"DELETE FROM current_lists WHERE {where}", key)
+        else:
+            body = json.dumps(ranked)
+            connection.execute(
+                "INSERT OR REPLACE INTO current_lists VALUES (?, ?, ?)", (*key, body)
+            )
+
+
+def _keep_rejects(connection: sqlite3.Connection, rejects: list[dict[str, Any]]) -> None:
+    if not rejects:
         return
-    rows = rejects.select(["side", "id", "reason", "row"]).to_pylist()
     connection.executemany(
-        "INSERT INTO rejects (side, id, reason, row) VALUES (:side, :id, :reason, :row)", rows
+        "INSERT INTO rejects (side, id, reason, row) VALUES (:side, :id, :reason, :row)", rejects
     )
     newest = "SELECT max(number) FROM rejects"
     connection.execute(f"DELETE FROM rejects WHERE number <= ({newest}) - ?", (REJECTS_KEPT,))

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nearcast.service.data_folder import DataFolder
+from nearcast.service.window import window_from
 
 SECONDS_BETWEEN_REPORTS = 1.0
 LOCK_SECONDS = 60.0
@@ -28,6 +29,7 @@ class MatchingSettings:
     """What the process is told.
 
     - `master`, `rows_per_batch`: of Spark and of its batches
+    - `window`, `farthest`: of top-k lists; the window as `window_from` reads it
     - `keep_seconds`, `keep_events`: of the outbox
     """
 
@@ -36,6 +38,8 @@ class MatchingSettings:
     rows_per_batch: int
     keep_seconds: float
     keep_events: int
+    window: str
+    farthest: float
 
 
 def main(settings: MatchingSettings) -> None:
@@ -47,8 +51,12 @@ def main(settings: MatchingSettings) -> None:
     lock = _claim(folder)
     # Here, because starting to import Spark takes a second.
     from nearcast.pipeline import read_log, spark_session, stream, warm_up
+    from nearcast.pipeline.log import Log
+    from nearcast.pipeline.top_lists import TopLists
     from nearcast.service.matching.outbox_sink import OutboxSink
 
+    log = Log(folder.log)
+    top_lists = TopLists(folder.top, log, window_from(settings.window), settings.farthest)
     spark = spark_session(settings.master, name="nearcast service")
     warm_up(spark)
     running = stream(
@@ -57,6 +65,7 @@ def main(settings: MatchingSettings) -> None:
             folder,
             keep_seconds=settings.keep_seconds,
             keep_events=settings.keep_events,
+            top_lists=top_lists,
             on_commit=lambda sequence: say(committed=sequence),
         ),
         checkpoint=folder.checkpoint,
@@ -65,12 +74,13 @@ def main(settings: MatchingSettings) -> None:
     say(state="running")
     try:
         while running.is_active and not ended.wait(SECONDS_BETWEEN_REPORTS):
-            say(progress=_progress(running))
+            say(progress=_progress(running) | {"needed_from": top_lists.saved})
         if not ended.is_set():
             running.await_termination()  # raises what went wrong
     finally:
         running.stop()
         spark.stop()
+        log.close()
         os.close(lock)
 
 

@@ -1,4 +1,4 @@
-"""The two parts of the page that the browser draws by itself: the map and the list of matches."""
+"""The parts of the page that the browser draws by itself: the map and the lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import nicegui.elements.leaflet  # its Leaflet and leaflet.draw are used, its element is not
 from nicegui import ui
 
-from nearcast.model import Region
+from nearcast.model import Point, Region
 from nearcast.service.page.places import shape_of
 
 _LEAFLET = Path(nicegui.elements.leaflet.__file__).parent / "dist"
@@ -33,11 +33,16 @@ class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": 
         self._props["tiles"] = tiles
         self._props["bounds"] = corners
         self._props["shapes"] = []
+        self._shapes: dict[str, list[dict[str, Any]]] = {}
         self._props["draft"] = None
 
     def on_drawn(self, handler: Callable[[str], Any]) -> None:
         """Call with the place, as text, that was drawn."""
         self.on("drawn", lambda event: handler(event.args))
+
+    def on_pointed(self, handler: Callable[[str], Any]) -> None:
+        """Call with the point, as text, that was clicked."""
+        self.on("pointed", lambda event: handler(event.args))
 
     def on_drawing(self, handler: Callable[[str], Any]) -> None:
         """Call with the place as it is so far, now and then while it is being drawn."""
@@ -48,27 +53,33 @@ class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": 
         self.on("stopped", lambda _: handler())
 
     def draw(self, kind: str) -> None:
-        """Let the person draw a `box`, a `circle` or a `polygon`."""
+        """Let the person draw a `box`, a `circle`, a `polygon`, or click a `point`."""
         self.run_method("draw", kind)
 
     def tick(self, messages: Sequence[Dot], matches: Sequence[Match]) -> None:
         """What has come since the last tick."""
         self.run_method("tick", messages, matches)
 
-    def set_draft(self, region: Region | None) -> None:
-        """The region that is being thought about."""
+    def set_draft(self, region: Region | Point | None) -> None:
+        """The region or point that is being thought about."""
         self._props["draft"] = None if region is None else shape_of(region)
         self.update()
 
-    def set_shapes(self, shapes: Sequence[tuple[str, str, Region]]) -> None:
-        """Name, colour and region of each subscription that has one."""
-        self._props["shapes"] = [
-            {"name": name, "colour": colour, **shape_of(region)} for name, colour, region in shapes
+    def set_shapes(
+        self, shapes: Sequence[tuple[str, str, Region | Point]], of: str = "matches"
+    ) -> None:
+        """Name, colour and place of each subscription that has one; `of` which panel they are."""
+        drawn = [
+            {"name": name, "colour": colour, **shape_of(place)} for name, colour, place in shapes
         ]
+        if drawn == self._shapes.get(of, []):
+            return
+        self._shapes[of] = drawn
+        self._props["shapes"] = [each for group in self._shapes.values() for each in group]
         self.update()
 
-    def show(self, region: Region) -> None:
-        """Go where the region is."""
+    def show(self, region: Region | Point) -> None:
+        """Go where it is."""
         self.run_method("show", shape_of(region))
 
     def select(self, lon: float, lat: float) -> None:
@@ -99,3 +110,32 @@ class MatchList(ui.element, component="static/match_list.js"):
     def unchoose(self) -> None:
         """Mark none."""
         self.run_method("unchoose")
+
+
+class BestLists(ui.element, component="static/best_lists.js"):
+    """The lists of top-k subscriptions.
+
+    `on_choose` gets the name of a list and the id of its message that was chosen, `on_remove` and
+    `on_locate` the name of a list.
+    """
+
+    def __init__(
+        self,
+        on_choose: Callable[[str, str], Any],
+        on_remove: Callable[[str], Any],
+        on_locate: Callable[[str], Any],
+        *,
+        empty: str,
+    ) -> None:
+        super().__init__()
+        self._props["lists"] = []
+        self._props["empty"] = empty
+        self.on("choose", lambda event: on_choose(*event.args))
+        self.on("remove", lambda event: on_remove(event.args))
+        self.on("locate", lambda event: on_locate(event.args))
+
+    def show(self, lists: Sequence[dict[str, Any]]) -> None:
+        """Name, colour, what it is about, and items: id, text, score, whether it has just come."""
+        if lists != self._props["lists"]:
+            self._props["lists"] = list(lists)
+            self.update()

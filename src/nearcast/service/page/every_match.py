@@ -11,6 +11,7 @@ from contextlib import aclosing
 from fastapi import HTTPException
 from nicegui import background_tasks, ui
 
+from nearcast.model import Subscription
 from nearcast.service.delivery.pages import RenderedEvent
 from nearcast.service.page.elements import LiveMap, Match, MatchList
 from nearcast.service.page.my_subscriptions import MySubscriptions
@@ -91,7 +92,7 @@ class EveryMatch:
             self._after = after
         async with aclosing(self._visit.hub.follow(self._visit.owner, self._after)) as pages:
             async for page in pages:
-                self._arrived.extend(page.events)
+                self._arrived.extend(event for event in page.events if event.kind == "match")
                 self._after = page.cursor
 
     def _begin(self) -> tuple[int, int]:
@@ -142,6 +143,8 @@ class EveryMatch:
             ui.notify(error.detail)
             return
         subscription = None if registered is None else registered.subscription
+        if not isinstance(subscription, Subscription):
+            subscription = None  # another kind has its name now
         self._why.show(name, self._mine.colour_of(name), subscription, message)
         self._map.select(*point_of(message))
 

@@ -1,4 +1,4 @@
-"""`MySubscriptions`: what one has subscribed to, in colours, in a list and on the map."""
+"""`MySubscriptions`: what one has subscribed to every match of, in colours, listed and mapped."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from fastapi import HTTPException
 from nicegui import ui
 
+from nearcast.model import Subscription
 from nearcast.service.page.elements import LiveMap
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Registered
@@ -52,22 +53,27 @@ class MySubscriptions:
         if found == self._shown or self._list.is_deleted:
             return
         self._shown = found
-        self._give_colours(found)
+        mine = {
+            each.id: each.subscription
+            for each in sorted(found, key=lambda each: (each.created, each.id))
+            if isinstance(each.subscription, Subscription)
+        }
+        self._give_colours(list(mine))
         self._list.clear()
         self._counts.clear()
         with self._list:
-            for each in found:
-                self._row(each)
+            for name in sorted(mine):
+                self._row(name, mine[name])
         more = count - len(found) if len(found) == SHOWN else 0
-        self._note.text = self._note_text(len(found), more)
+        self._note.text = self._note_text(len(mine), more)
         self._map.set_shapes(
             [
-                (each.id, self.colour_of(each.id), each.subscription.region)
-                for each in found
-                if each.subscription.region is not None
+                (name, self.colour_of(name), each.region)
+                for name, each in mine.items()
+                if each.region is not None
             ]
         )
-        await self.count(each.id for each in found)
+        await self.count(mine)
 
     async def count(self, names: Iterable[str]) -> None:
         """Show how many messages these have matched by now."""
@@ -78,9 +84,8 @@ class MySubscriptions:
             if name in self._counts and not self._list.is_deleted:
                 self._counts[name].text = f"{count:,}"
 
-    def _row(self, registered: Registered) -> None:
-        name, region = registered.id, registered.subscription.region
-        expression = registered.subscription.expression
+    def _row(self, name: str, subscription: Subscription) -> None:
+        region, expression = subscription.region, subscription.expression
         words = "any words" if expression == ANYTHING else str(expression)
         with ui.element("div").classes("one"):
             ui.element("span").classes("swatch").style(f"background: {self.colour_of(name)}")
@@ -108,9 +113,8 @@ class MySubscriptions:
         self._on_removed(name)
         await self.refresh()
 
-    def _give_colours(self, found: list[Registered]) -> None:
+    def _give_colours(self, names: list[str]) -> None:
         """A colour stays with its subscription; the one used least goes to a new one."""
-        names = [each.id for each in sorted(found, key=lambda each: (each.created, each.id))]
         self._colours = {name: self._colours[name] for name in names if name in self._colours}
         for name in names:
             if name not in self._colours:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from nearcast.service.page.best_messages import BestMessages
 from nearcast.service.page.elements import LiveMap, Match
 from nearcast.service.page.every_match import EveryMatch
 from nearcast.service.page.visit import Visit
@@ -29,5 +30,6 @@ class Panel(Protocol):
 
 PANELS: dict[str, Callable[[Visit, LiveMap, WhyCard], Panel]] = {
     "Every match": EveryMatch,
+    "The best": BestMessages,
 }
 """By the name of the tab, from left to right."""

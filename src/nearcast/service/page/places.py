@@ -6,6 +6,7 @@ from typing import Any
 
 from nearcast.model import Box, Circle, Point, Polygon, Region
 
+POINT_HINT = "lon, lat"
 HINT = "west, south, east, north; or lon, lat, metres; nothing is everywhere"
 
 
@@ -33,12 +34,31 @@ def region_from_text(text: str) -> Region | None:
     return Polygon([list(zip(numbers[::2], numbers[1::2], strict=True))])
 
 
-def shape_of(region: Region) -> dict[str, Any]:
+def point_from_text(text: str) -> Point | None:
+    """A point from two numbers; None for no text.
+
+    >>> point_from_text("14.2, 40.8")
+    Point(lon=14.2, lat=40.8, space=Space.EARTH)
+    >>> point_from_text("14.2")
+    Traceback (most recent call last):
+    ValueError: a point has 2 numbers, not 1; give lon, lat
+    """
+    numbers = [_number(part, POINT_HINT) for part in text.replace(",", " ").split()]
+    if not numbers:
+        return None
+    if len(numbers) != 2:
+        raise ValueError(f"a point has 2 numbers, not {len(numbers)}; give {POINT_HINT}")
+    return Point(*numbers)
+
+
+def shape_of(region: Region | Point) -> dict[str, Any]:
     """What `live_map.js` draws.
 
     >>> shape_of(Box(1, 2, 3, 4))
     {'kind': 'box', 'at': [1.0, 2.0, 3.0, 4.0]}
     """
+    if isinstance(region, Point):
+        return {"kind": "point", "at": [region.lon, region.lat]}
     if isinstance(region, Box):
         return {"kind": "box", "at": [region.west, region.south, region.east, region.north]}
     if isinstance(region, Circle):
@@ -61,8 +81,8 @@ def point_of(message: dict[str, Any]) -> tuple[float, float]:
     return (west + east) / 2, (south + north) / 2
 
 
-def _number(text: str) -> float:
+def _number(text: str, hint: str = HINT) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a number; give {HINT}") from None
+        raise ValueError(f"{text!r} is not a number; give {hint}") from None

@@ -111,6 +111,7 @@ class SubscriptionForm:
             if (self._words.value or "").strip():
                 parse(self._words.value)
             subscription = self._entry(place).subscription
+            assert isinstance(subscription, Subscription)
         except ExpressionError as error:
             self._words.error = in_words(error)
             self._say("")

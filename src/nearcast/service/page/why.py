@@ -1,4 +1,4 @@
-"""`WhyCard`: why a message matched, over the map."""
+"""`WhyCard`: why a message matched, or is in a list, over the map."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 from nicegui import ui
 
 from nearcast.explain import Explanation, explain
-from nearcast.model import Point, Subscription
+from nearcast.explain.rank import RankExplanation, explain_rank
+from nearcast.model import Point, Subscription, TopKSubscription
 from nearcast.service.documents import message_from
 from nearcast.service.page.sampler import said
 from nearcast.text import tokenize
+from nearcast.topk.index import Scoring
+from nearcast.topk.list_change import Ranked
 
 _WORD = re.compile(r"\w+")
 
@@ -54,6 +57,22 @@ class WhyCard:
             )
         self._card.set_visibility(True)
 
+    def show_rank(
+        self,
+        name: str,
+        colour: str,
+        subscription: TopKSubscription,
+        message: dict[str, Any],
+        results: Ranked,
+        scoring: Scoring,
+    ) -> None:
+        """Explain the score of a message in a list."""
+        self._title.text = f"In the list “{name}”"
+        self._swatch.style(f"background: {colour}")
+        found = explain_rank(subscription, message_from(message, time.time()), scoring, results)
+        self._body.content = rank_html(found)
+        self._card.set_visibility(True)
+
     def close(self) -> None:
         """Hide it."""
         self._card.set_visibility(False)
@@ -75,6 +94,26 @@ def explanation_html(explanation: Explanation) -> str:
     listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows)
     return (
         f'<p class="said">{_marked(text, decisive)}</p>'
+        f'<div class="reason">{escape(_sentence(verdict))}</div><dl>{listed}</dl>'
+    )
+
+
+def rank_html(found: RankExplanation) -> str:
+    """What the message said, with the shared words marked; and the parts of its score."""
+    message, alpha = found.message, found.subscription.alpha
+    text = message.text if message.text is not None else " ".join(message.keywords)
+    verdict = str(found).partition("\n")[0]
+    far = found.distance
+    rows = [
+        ("score", f"{found.score:.3f}"),
+        ("words", f"{found.cosine:.3f}, counts {1 - alpha:.0%}"),
+        ("nearness", f"{found.nearness:.3f}, counts {alpha:.0%}"),
+        ("distance", f"{far / 1000:,.1f} km" if far >= 1000 else f"{far:.0f} m"),
+    ]
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in rows)
+    marked = _marked(text, {each.word for each in found.words})
+    return (
+        f'<p class="said">{marked}</p>'
         f'<div class="reason">{escape(_sentence(verdict))}</div><dl>{listed}</dl>'
     )
 

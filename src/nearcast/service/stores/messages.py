@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nearcast.model import Box, Message, Point
+from nearcast.model import Message
 from nearcast.pipeline.log import Log
 from nearcast.pipeline.log.database import Database
+from nearcast.pipeline.log.rows import message_of
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.documents import message_document
@@ -174,7 +175,7 @@ class Messages:
             last = min(end, first + _ROWS_AT_A_TIME)
             rows = self._log.read(first, last).to_pylist()
             self._insert(
-                [(row["offset"], _message(row)) for row in rows if row["kind"] == MESSAGE], last
+                [(row["offset"], message_of(row)) for row in rows if row["kind"] == MESSAGE], last
             )
             first = last
         self._is_behind = False
@@ -215,15 +216,6 @@ class _Publication:
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
         self.receipts: list[Receipt] | None = None
-
-
-def _message(row: dict[str, Any]) -> Message:
-    at: Point | Box
-    if row["lon"] is not None:
-        at = Point(row["lon"], row["lat"])
-    else:
-        at = Box(row["west"], row["south"], row["east"], row["north"])
-    return Message(row["id"], text=row["text"], at=at, time=row["time"], expires=row["expires"])
 
 
 def _parts(values: list[Any]) -> Iterable[list[Any]]:

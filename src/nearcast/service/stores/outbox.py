@@ -1,5 +1,7 @@
 """`Outbox`: who is to get what, numbered in one order; the pipeline writes, the service reads.
 
+An event is of a message that matches, or of a list of the best messages that has changed.
+
 A number is given once and for good, so that it is the id of the event for those who get it, and a
 subscriber's events are in order. Old events are dropped, and what was dropped is remembered by
 subscriber, so that who comes too late is told.
@@ -7,6 +9,7 @@ subscriber, so that who comes too late is told.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
 
@@ -28,14 +31,23 @@ _TABLES = (
     "INSERT INTO position VALUES (NULL, -1, 0)",
 )
 
+# For top-k subscriptions; folders that older releases made get them when they are opened.
+_LIST_TABLES = (
+    "CREATE TABLE IF NOT EXISTS lists (sequence INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS current_lists
+       (subscriber TEXT, subscription TEXT, body TEXT NOT NULL,
+        PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One subscription of a subscriber wants one message.
+    """One subscription of a subscriber wants one message, or has another list.
 
     - `sequence`: its number, the id of the event
-    - `offset`: of the message in the log
+    - `offset`: in the log, of the message; or of what changed the list
     - `written`: when, by the clock of the machine
+    - `list`: the JSON of the new list and of what entered and left it; None: a message matches
     """
 
     sequence: int
@@ -43,9 +55,11 @@ class Event:
     subscription: str
     offset: int
     written: float
+    list: str | None = None
 
 
-_EVENT = "sequence, subscriber, subscription, offset, written"
+_EVENT = "sequence, subscriber, subscription, offset, written, body"
+_EVENTS = "events LEFT JOIN lists USING (sequence)"
 
 
 class Outbox:
@@ -61,7 +75,7 @@ class Outbox:
     def events(self, subscriber: str, after: int, limit: int) -> list[Event]:
         """Those of a subscriber with a number beyond `after`, in order.  O(log n + limit)."""
         query = (
-            f"SELECT {_EVENT} FROM events WHERE subscriber = ? AND sequence > ?"
+            f"SELECT {_EVENT} FROM {_EVENTS} WHERE subscriber = ? AND sequence > ?"
             " ORDER BY sequence LIMIT ?"
         )
         return self._events(query, (subscriber, after, limit))
@@ -103,6 +117,13 @@ class Outbox:
             row = connection.execute(query, (subscriber, subscription)).fetchone()
         return 0 if row is None else row[0]
 
+    def current_list(self, subscriber: str, subscription: str) -> list[tuple[str, float]]:
+        """Ids and scores, best first, as far as the pipeline has come."""
+        query = "SELECT body FROM current_lists WHERE subscriber = ? AND subscription = ?"
+        with self._database.reading() as connection:
+            row = connection.execute(query, (subscriber, subscription)).fetchone()
+        return [] if row is None else [(id, score) for id, score in json.loads(row[0])]
+
     def matched_ids(self) -> set[tuple[str, str]]:
         """Subscriber and subscription of all that are counted."""
         with self._database.reading() as connection:
@@ -117,7 +138,7 @@ class Outbox:
     def oldest_after(self, subscriber: str, subscription: str, after: int) -> Event | None:
         """The first event of one subscription beyond `after`."""
         query = (
-            f"SELECT {_EVENT} FROM events WHERE subscriber = ? AND sequence > ? AND"
+            f"SELECT {_EVENT} FROM {_EVENTS} WHERE subscriber = ? AND sequence > ? AND"
             " subscription = ? ORDER BY sequence LIMIT 1"
         )
         found = self._events(query, (subscriber, after, subscription))
@@ -147,7 +168,11 @@ class Outbox:
 
 def open_outbox(folder: DataFolder) -> Database:
     """Its database, made when it is missing."""
-    return Database(folder.outbox, "outbox", _TABLES, {})
+    database = Database(folder.outbox, "outbox", _TABLES, {})
+    with database.writing() as connection:
+        for statement in _LIST_TABLES:
+            connection.execute(statement)
+    return database
 
 
 def _last_sequence(connection: sqlite3.Connection) -> int:

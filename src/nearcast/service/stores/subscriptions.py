@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nearcast.model import Subscription
+from nearcast.model import Subscription, TopKSubscription
 from nearcast.pipeline.log import Log
 from nearcast.pipeline.log.database import Database
 from nearcast.service.documents import subscription_document, subscription_from
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     They are kept as typed because the expression made from them may be much longer.
     """
 
-    subscription: Subscription
+    subscription: Subscription | TopKSubscription
     expires: float | None = None
     keywords: str | list[str] | None = None
 
@@ -54,7 +54,7 @@ class Registered:
     """A subscription, whose it is, and since and until when; `document` has it as it was typed."""
 
     owner: str
-    subscription: Subscription
+    subscription: Subscription | TopKSubscription
     created: float
     expires: float | None
     document: dict[str, Any]
@@ -180,16 +180,16 @@ class Subscriptions:
         if not rows:
             return
         new = [_registered(row[:5]) for row in rows if row[5] == _NEW]
-        gone = [(row[0], row[1]) for row in rows if row[5] == _GONE]
-        self._log.subscribe(
-            Subscription(
-                pipeline_id(each.owner, each.id),
-                each.subscription.expression,
-                each.subscription.region,
-            )
-            for each in new
-        )
-        self._log.unsubscribe([pipeline_id(owner, id) for owner, id in gone])
+        ended = [_registered(row[:5]) for row in rows if row[5] == _GONE]
+        self._log.subscribe(_for_pipeline(each) for each in new)
+        boolean: list[str] = []
+        top: list[str] = []
+        for each in ended:
+            is_top = isinstance(each.subscription, TopKSubscription)
+            (top if is_top else boolean).append(pipeline_id(each.owner, each.id))
+        self._log.unsubscribe(boolean)
+        self._log.unsubscribe_top(top)
+        gone = [(each.owner, each.id) for each in ended]
         with self._database.writing() as connection:
             connection.executemany(
                 "UPDATE subscriptions SET state = 0 WHERE owner = ? AND id = ?",
@@ -220,6 +220,15 @@ def _upsert(connection: sqlite3.Connection, owner: str, entry: Entry, now: float
         (*key, document, now, entry.expires, _NEW),
     )
     return is_new
+
+
+def _for_pipeline(registered: Registered) -> Subscription | TopKSubscription:
+    """Under the id that the pipeline knows it by."""
+    id = pipeline_id(registered.owner, registered.id)
+    given = registered.subscription
+    if isinstance(given, TopKSubscription):
+        return TopKSubscription(id, given.keywords, given.at, given.k, given.alpha)
+    return Subscription(id, given.expression, given.region)
 
 
 def _registered(row: tuple[str, str, str, float, float | None]) -> Registered:

@@ -51,7 +51,9 @@ export default {
       this.map.on("moveend", () => this.isFitted && remember(this.map));
       this.map.on("click", (event) => this.tool || this.tell(event));
       this.map.on("mousemove", () => this.drawing());
-      this.map.on("draw:created", (event) => this.$emit("drawn", asText(event.layer)));
+      this.map.on("draw:created", ({ layer, layerType }) =>
+        this.$emit(layerType === "circlemarker" ? "pointed" : "drawn", asText(layer)),
+      );
       this.map.on("draw:drawstop", () => this.stopped());
       this.resizing = new ResizeObserver(() => this.map.invalidateSize());
       this.resizing.observe(this.$el);
@@ -120,9 +122,10 @@ export default {
         const name = document.createElement("span");
         name.textContent = shape.name;
         name.style.setProperty("--colour", shape.colour);
-        layer.bindTooltip(name, { permanent: true, direction: "top", className: "shape-name" });
+        const offset = shape.kind === "point" ? [0, -8] : [0, 0]; // not over the point itself
+        layer.bindTooltip(name, { permanent: true, direction: "top", className: "shape-name", offset });
         layer.addTo(this.shapeLayer);
-        const bounds = layer.getBounds();
+        const bounds = boundsOf(layer);
         layer.getTooltip().setLatLng([bounds.getNorth(), bounds.getCenter().lng]);
       }
       if (!this.isFitted) this.fit();
@@ -137,9 +140,9 @@ export default {
       return { color, weight: 2, dashArray: "6 5", fillOpacity: 0.12, interactive: false };
     },
     show(shape) {
-      const bounds = layerOf(shape, {}).addTo(this.shapeLayer);
-      this.map.fitBounds(bounds.getBounds(), { padding: [40, 40], maxZoom: 16 });
-      bounds.remove();
+      const layer = layerOf(shape, {}).addTo(this.shapeLayer);
+      this.map.fitBounds(boundsOf(layer), { padding: [40, 40], maxZoom: shape.kind === "point" ? 14 : 16 });
+      layer.remove();
       this.reveal();
     },
 
@@ -147,7 +150,12 @@ export default {
 
     draw(kind) {
       this.tool?.disable();
-      const tools = { box: L.Draw.Rectangle, circle: L.Draw.Circle, polygon: L.Draw.Polygon };
+      const tools = {
+        box: L.Draw.Rectangle,
+        circle: L.Draw.Circle,
+        polygon: L.Draw.Polygon,
+        point: L.Draw.CircleMarker,
+      };
       // showArea would run into an old mistake of leaflet.draw.
       const options = { shapeOptions: this.draftStyle(), showArea: false, showLength: false };
       this.draftLayer.clearLayers();
@@ -222,19 +230,28 @@ function load(tag, attributes) {
 
 function layerOf(shape, style) {
   const at = shape.at;
+  if (shape.kind === "point") return L.circleMarker([at[1], at[0]], { radius: 7, ...style, fillOpacity: 0.6 });
   if (shape.kind === "circle") return L.circle([at[1], at[0]], { radius: at[2], ...style });
   if (shape.kind === "polygon") return L.polygon(at.map((ring) => ring.map(flipped)), style);
   const east = at[2] < at[0] ? at[2] + 360 : at[2]; // across the antimeridian
   return L.rectangle([[at[1], at[0]], [at[3], east]], style);
 }
 
+function boundsOf(layer) {
+  return layer.getBounds?.() ?? L.latLngBounds([layer.getLatLng()]);
+}
+
 const flipped = ([lon, lat]) => [lat, lon];
 
-// What a person could have typed: west, south, east, north; or lon, lat, metres; or a ring.
+// What a person could have typed: west, south, east, north; or lon, lat, metres; lon, lat; or a ring.
 function asText(layer) {
   if (layer instanceof L.Circle) {
     const centre = layer.getLatLng().wrap();
     return [...degrees(centre.lng, centre.lat), Math.max(1, Math.round(layer.getRadius()))].join(", ");
+  }
+  if (layer instanceof L.CircleMarker) {
+    const at = layer.getLatLng().wrap();
+    return degrees(at.lng, at.lat).join(", ");
   }
   if (layer instanceof L.Rectangle) {
     const bounds = layer.getBounds();

@@ -1,11 +1,12 @@
-"""Why does a subscription want a message, or why not?"""
+"""Why does a boolean subscription want a message, or why not?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from nearcast.model import Box, Circle, Message, Place, Point, Region, Space, Subscription
+from nearcast.explain._wording import box_text, length_text, said_text
+from nearcast.model import Box, Circle, Message, Region, Subscription
 from nearcast.space import distance_to_region, is_in
 from nearcast.text import ANYTHING, Clause
 
@@ -59,11 +60,10 @@ class Explanation:
     def __str__(self) -> str:
         verdict = "match" if self.matches else "no match"
         subscription, message = self.subscription, self.message
-        said = message.text if message.text is not None else " ".join(message.keywords)
         return (
             f"{verdict}: {'; '.join(self._reasons())}\n"
             f"  wanted: {subscription.expression}, {_region_text(subscription.region)}\n"
-            f"  said:   {said!r}, {_place_text(message.at)}"
+            f"  said:   {said_text(message)}"
         )
 
     def _reasons(self) -> Iterable[str]:
@@ -71,7 +71,7 @@ class Explanation:
         if self.matches or not self.words_match:
             yield self._words_text()
         if not self.in_region:
-            yield f"{_length(self.distance, self.message.at.space)} outside the region"
+            yield f"{length_text(self.distance, self.message.at.space)} outside the region"
         elif self.matches:
             yield "everywhere" if self.subscription.region is None else "inside the region"
 
@@ -87,6 +87,7 @@ class Explanation:
 def explain(subscription: Subscription, message: Message) -> Explanation:
     """Look at every part of the subscription, in plain Python, as its definition reads.
 
+    >>> from nearcast.model import Point
     >>> deals = Subscription("deals", "ipad (discount OR sale)", Circle(Point(2.35, 48.86), 500))
     >>> explanation = explain(deals, Message(7, text="New iPad case", at=Point(2.36, 48.87)))
     >>> print(explanation)
@@ -161,29 +162,8 @@ def _region_text(region: Region | None) -> str:
         case None:
             return "everywhere"
         case Box():
-            return f"in the box {_box_text(region)}"
+            return f"in the box {box_text(region)}"
         case Circle(centre, radius):
-            return f"within {_length(radius, centre.space)} of {centre.lon:g}, {centre.lat:g}"
+            return f"within {length_text(radius, centre.space)} of {centre.lon:g}, {centre.lat:g}"
         case _:
             return f"in the polygon from {region.rings[0][0][0]:g}, {region.rings[0][0][1]:g}"
-
-
-def _place_text(place: Place) -> str:
-    if isinstance(place, Point):
-        return f"at {place.lon:g}, {place.lat:g}"
-    return f"in the box {_box_text(place)}"
-
-
-def _box_text(box: Box) -> str:
-    return f"{box.west:g}, {box.south:g}, {box.east:g}, {box.north:g}"
-
-
-def _length(length: float, space: Space) -> str:
-    """A length as people say it; never 0, for a place that is outside is outside."""
-    if space is Space.PLANE:
-        return f"{length:.3g} units"
-    if length >= 9_950:
-        return f"{length / 1000:,.0f} km"
-    if length >= 999.5:
-        return f"{length / 1000:.2g} km"
-    return f"{length:.0f} m" if length >= 0.5 else "less than 1 m"
