@@ -27,7 +27,9 @@ SHARE_KERNELS = (
     re.compile(r"r_tree|rt_tree|ir_tree|\[RtTree|\[IRTree"),
     re.compile(r"lfilter|mbr_trie|pt_quadtree|\[LFilter|\[MBRTrie|\[PTQuadtree"),
     re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree"),
+    re.compile(r"topk/"),
 )
+ROOMS_WITH_KERNELS = re.compile("boolean|topk")
 # These use every index: when all are compiled.
 LAST = re.compile("tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|plot)")
 
@@ -46,7 +48,7 @@ def _group(item):
         return "spark"
     if SHARE_A_FIXTURE.match(item.nodeid):
         return item.nodeid.partition("::")[0]
-    if "boolean" in item.nodeid and not LAST.match(item.nodeid):
+    if ROOMS_WITH_KERNELS.search(item.nodeid) and not LAST.match(item.nodeid):
         for number, family in enumerate(SHARE_KERNELS):
             if family.search(item.nodeid):
                 return f"kernels {number}"

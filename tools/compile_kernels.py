@@ -8,6 +8,8 @@ import tempfile
 from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
+
 from nearcast import boolean
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.datasets import City
@@ -20,6 +22,7 @@ def main() -> None:
     print(f"compiling kernels of {' and '.join(names)}, once, for about a minute ...", flush=True)
     for name in names:
         use(getattr(boolean, name))
+        use_columns(getattr(boolean, name))
 
 
 def use(index_class: type[boolean.BooleanIndex]) -> None:
@@ -44,6 +47,28 @@ def use(index_class: type[boolean.BooleanIndex]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         index.save(Path(folder) / "index.near")
         index_class.load(Path(folder) / "index.near").match(messages[1])
+
+
+def use_columns(index_class: type[boolean.BooleanIndex]) -> None:
+    """Use it as Spark and the command line do: columns come, most rows go again."""
+    count = 1200  # so many that what they leave behind is packed away
+    words = ["tea OR cake", "tea cake", "tea NOT cake"]
+    corner = [index % 10 / 10 for index in range(count)]
+    subscriptions = {
+        "id": range(count),
+        "keywords": [words[index % 3] for index in range(count)],
+        "west": corner,
+        "south": corner,
+        "east": [1.0] * count,
+        "north": [1.0] * count,
+    }
+    messages = {"id": [1, 2], "text": ["tea", "green tea"], "lon": [0.5, 0.6], "lat": [0.5, 0.6]}
+    index = index_class()
+    index.insert_batch(SubscriptionBatch.from_arrow(pa.table(subscriptions)))
+    index.match_batch(MessageBatch.from_arrow(pa.table(messages)))
+    for number in range(count - 10):
+        index.remove(number)
+    index.match_batch(MessageBatch.from_arrow(pa.table(messages)))
 
 
 if __name__ == "__main__":

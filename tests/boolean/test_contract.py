@@ -55,12 +55,12 @@ INDEXES = {
     "RarestWordTree": RarestWordTree,
     "RarestWordTree, with history": partial(with_history, RarestWordTree),
     "IQTree": IQTree,
-    "IQTree, small cells": partial(IQTree, update_cost=1e-6, most_cells=100),
+    "IQTree, small cells": partial(IQTree, update_cost=1e-6, most_cells=25),
     "IQTree, few cells, with history": partial(
         with_history, IQTree, update_cost=0.01, most_cells=4
     ),
     "RQTree": RQTree,
-    "RQTree, small cells": partial(RQTree, list_capacity=1, update_cost=1e-6, most_cells=100),
+    "RQTree, small cells": partial(RQTree, list_capacity=1, update_cost=1e-6, most_cells=25),
     "RQTree, few cells, with history": partial(with_history, RQTree, list_capacity=2, most_cells=4),
     "RtTree": RtTree,
     "RtTree, narrow": partial(RtTree, fanout=2, leaf_capacity=1),

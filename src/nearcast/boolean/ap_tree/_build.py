@@ -63,7 +63,8 @@ def write_leaf(tree, clauses, arena, begin, end, proven, position):
     """Copy arena[begin:end] to a new leaf and hang it at `position`."""
     count = end - begin
     room = run_room(count)
-    tree = reserve(tree, 0, 0, 0, 0, room)
+    none = np.int64(0)
+    tree = reserve(tree, none, none, none, none, room)
     start = tree.used[RECORDS]
     tree.used[RECORDS] += room
     for i in range(count):
@@ -119,9 +120,11 @@ def build(
     """
     tasks = np.empty((1024, 6), np.int64)
     places = np.empty((1024, 6), np.float64)
+    none, one = np.int64(0), np.int64(1)
     tasks, places = push(
-        tasks, places, 0, 0, len(arena), position, offset, proven, flags, region, copies, reach
-    )
+        tasks, places, none, none, len(arena), position,
+        offset, proven, flags, region, copies, reach,
+    )  # fmt: skip
     depth = 1
     while depth:
         depth -= 1
@@ -174,7 +177,7 @@ def build(
 
         if by_keyword:
             cuts = len(first) - 1
-            tree = reserve(tree, 1, 2 * cuts, 0, cuts + 2, 0)
+            tree = reserve(tree, one, 2 * cuts, none, cuts + 2, none)
             key_start = tree.used[KEYS]
             tree.used[KEYS] += 2 * cuts
             child = new_node(
@@ -207,7 +210,7 @@ def build(
             columns, rows = len(xs) + 1, len(ys) + 1
             cells = columns * rows
             lines = columns + rows - 2
-            tree = reserve(tree, 1, 0, lines, cells + 1, 0)
+            tree = reserve(tree, one, none, lines, cells + 1, none)
             edge_start = tree.used[EDGES]
             tree.used[EDGES] += lines
             tree.edges[edge_start : edge_start + columns - 1] = xs

@@ -180,7 +180,7 @@ def plan_grid(statistics, settings, arena, begin, end, region, copies, looked_at
     best_xs, best_ys = np.empty(0, np.float32), np.empty(0, np.float32)
     best_cost, best_stored, best_worth = np.inf, 1.0, 0.0
     most_side = int(np.sqrt(buckets_for(settings, size)))
-    side, is_last = 2, most_side < 2
+    side, is_last = np.int64(2), most_side < 2
     while not is_last:
         is_last = side >= most_side
         if settings.spatial_partition == QUADTREE:

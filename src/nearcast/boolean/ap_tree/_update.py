@@ -180,7 +180,8 @@ def add_to_leaf(tree, clauses, record, proven, position):
     start, count = run_start(reference), run_count(reference)
     if count == run_room(count):
         room = run_room(count + 1)
-        tree = reserve(tree, 0, 0, 0, 0, room)
+        none = np.int64(0)
+        tree = reserve(tree, none, none, none, none, room)
         moved = tree.used[RECORDS]
         tree.used[RECORDS] += room
         tree.records[moved : moved + count] = tree.records[start : start + count]
@@ -247,7 +248,7 @@ def change(tree, clauses, statistics, settings, record, world, adding):
                 continue
             tree, count = add_to_leaf(tree, clauses, record, proven, position)
             if is_time_to_split(settings, count):
-                arena = gather(tree, get_child(tree, position), 0)
+                arena = gather(tree, get_child(tree, position), np.int64(0))
                 tree = build(
                     tree, clauses, statistics, settings, arena,
                     position, offset, proven, flags, region, copies, reach,

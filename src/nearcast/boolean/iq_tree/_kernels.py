@@ -162,13 +162,13 @@ def hang_all(cells, lists, codes, references):
         end = i
         while end < len(codes) and codes[end] == codes[i]:
             end += 1
-        nodes, row = make_row(cells.nodes, cells.used, 0, 0, codes[i])
+        nodes, row = make_row(cells.nodes, cells.used, np.int64(0), np.int64(0), codes[i])
         bits = SMALLEST_BITS
         while 1 << bits < 2 * (end - i):
             bits += 1
         cells = _resize(Cells(nodes, cells.keys, cells.references, cells.used), row, bits)
         for j in range(i, end):
-            cells, slot = _enter(cells, row, lists[j])
+            cells, slot = _enter(cells, row, np.int64(lists[j]))
             cells.references[slot] = references[j]
         i = end
     return cells
@@ -180,8 +180,8 @@ def put_all(cells, pool, records, lists, owner, codes, capacity):
     long = np.empty(len(owner), np.int32)
     found = 0
     for i in range(len(owner)):
-        number = lists[owner[i]]
-        nodes, row = make_row(cells.nodes, cells.used, 0, 0, codes[i])
+        number = np.int64(lists[owner[i]])
+        nodes, row = make_row(cells.nodes, cells.used, np.int64(0), np.int64(0), codes[i])
         cells = Cells(nodes, cells.keys, cells.references, cells.used)
         cells, slot = _enter(cells, row, number)
         pool, reference = append_record(pool, cells.references[slot], records[owner[i]])
@@ -236,7 +236,7 @@ def walk(cells, frame, have, have_start, rects, rect_start, first, last):
             x0, y0, x1, y1 = cells_of_box(
                 frame, rects[rect, 0], rects[rect, 1], rects[rect, 2], rects[rect, 3]
             )
-            rows[0], touched = 0, 1
+            rows[0], touched = 0, np.int64(1)
             block = nodes[0, CHILDREN]
             if x0 == x1 and y0 == y1:
                 while block:

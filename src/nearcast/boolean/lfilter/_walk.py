@@ -194,7 +194,7 @@ def walk(
     parts, frames = np.empty((1024, 3), np.int64), np.empty((1024, 4), np.int64)
     runs = np.empty(1024, np.int64)
     run_end = np.empty(rect_start[last] - rect_start[first], np.int64)
-    total = 0
+    total = np.int64(0)
     children = trie.rows[0, COUNT]
     for message in range(first, last):
         begin, end = have_start[message - first], have_start[message - first + 1]
@@ -212,14 +212,16 @@ def walk(
                 runs, total = append_runs(trie, queue[:visited], runs, total)
             else:
                 cells, found = visit_quadtree(
-                    quadtree, WITHOUT_WORDS, have, begin, end, x0, y0, x1, y1, waiting, cells
-                )
+                    quadtree, np.int64(WITHOUT_WORDS), have, begin, end,
+                    x0, y0, x1, y1, waiting, cells,
+                )  # fmt: skip
                 for cell in cells[:found]:
                     start = run_start(quadtree.lists[cell])
                     runs, total = emit(runs, total, start, start + run_count(quadtree.lists[cell]))
                 cells, found = visit_quadtree(
-                    quadtree, WITH_WORDS, have, begin, end, x0, y0, x1, y1, waiting, cells
-                )
+                    quadtree, np.int64(WITH_WORDS), have, begin, end,
+                    x0, y0, x1, y1, waiting, cells,
+                )  # fmt: skip
                 parts, opened = open_lists(quadtree, cells[:found], parts)
                 if opened:
                     parts, frames, queue, queue_from, runs, total = hybrid_prune(

@@ -98,7 +98,7 @@ def build(quadtree, lists, clauses, settings, records, ids, arena, root, region)
         middle_y = np.float32(region[1] / 2 + region[3] / 2)
         parts = np.empty(size, np.uint8)
         count[0], count[1], count[2], count[3] = 0, 0, 0, 0
-        stays = 0
+        stays = np.int64(0)
         for i in range(size):
             part = touched(bounds[arena[begin + i]], middle_x, middle_y)
             if settings.is_smallest_cell and part & (part - 1):

@@ -204,7 +204,7 @@ def drop_from_list(quadtree, lists, node, entry, number):
 @njit(cache=True, nogil=True)
 def pack_lists(lists, references):
     """Lists without garbage; the run references are changed in place.  O(n)."""
-    lists, _ = claim(lists, 0)  # other runs among the records may not have IDs
+    lists, _ = claim(lists, np.int64(0))  # other runs among the records may not have IDs
     total = 0
     for reference in references:
         if reference & 3 == RUN:

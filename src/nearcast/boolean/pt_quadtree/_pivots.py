@@ -191,7 +191,7 @@ def fit_sets(quadtree, lists, clauses, numbering, root, first_new):
     count = 1 + quadtree.used[NODES] - first_new
     sets = np.zeros((count, 8), np.int64)
     shelf = np.empty(1024, np.int32)
-    end = 0
+    end = np.int64(0)
     for i in range(count - 1, -1, -1):  # children come after their parents
         node = root if i == 0 else first_new + i - 1
         own = np.empty(0, np.int32)
@@ -201,17 +201,17 @@ def fit_sets(quadtree, lists, clauses, numbering, root, first_new):
             own = hitting_set(
                 clauses, lists.records[start : start + run_count(reference)], numbering
             )
-        shelf, end = shelve(shelf, sets, i, 0, own, end)
+        shelf, end = shelve(shelf, sets, i, np.int64(0), own, end)
         if quadtree.nodes[node, FIRST]:
             first = quadtree.nodes[node, FIRST] - first_new + 1
             cover, below, every = unite(shelf, sets, i, first, own)
-            shelf, end = shelve(shelf, sets, i, 2, cover, end)
-            shelf, end = shelve(shelf, sets, i, 4, below, end)
+            shelf, end = shelve(shelf, sets, i, np.int64(2), cover, end)
+            shelf, end = shelve(shelf, sets, i, np.int64(4), below, end)
         else:
             every = np.empty(len(own), np.int32)
             for j in range(len(own)):
                 every[j] = 2 * own[j] + 1
-        shelf, end = shelve(shelf, sets, i, 6, every, end)
+        shelf, end = shelve(shelf, sets, i, np.int64(6), every, end)
     none = np.empty(0, np.int32)
     for i in range(count):
         node = root if i == 0 else first_new + i - 1
@@ -223,9 +223,9 @@ def fit_sets(quadtree, lists, clauses, numbering, root, first_new):
             parent = quadtree.nodes[node, PARENT]
             p = 0 if parent == root else parent - first_new + 1
             taken = shelf[sets[p, 2] : sets[p, 2] + sets[p, 3]]
-        quadtree = put_set(quadtree, node, OWN, without(own, taken))
-        quadtree = put_set(quadtree, node, COVER, without(cover, taken))
-        quadtree = put_set(quadtree, node, BELOW, below)
+        quadtree = put_set(quadtree, node, np.int64(OWN), without(own, taken))
+        quadtree = put_set(quadtree, node, np.int64(COVER), without(cover, taken))
+        quadtree = put_set(quadtree, node, np.int64(BELOW), below)
     words = shelf[sets[0, 6] : sets[0, 6] + sets[0, 7]]
     for j in range(len(words)):
         words[j] >>= 1

@@ -134,7 +134,7 @@ def add_all(quadtree, lists, clauses, settings, records, ids):
         entry = records[i, ENTRY]
         has_words = clauses.required[entry] > 0
         waiting[0] = WITH_WORDS if has_words else WITHOUT_WORDS
-        depth = 1
+        depth = np.int64(1)
         while depth:
             node, depth = next_cell(quadtree, settings, bounds[i], waiting, depth)
             lists = add_to_list(quadtree, lists, node, clauses, records[i], ids[i])
@@ -162,7 +162,7 @@ def drop_all(quadtree, lists, clauses, settings, records, ids):
     for i in range(len(records)):
         entry = records[i, ENTRY]
         waiting[0] = WITH_WORDS if clauses.required[entry] else WITHOUT_WORDS
-        depth = 1
+        depth = np.int64(1)
         while depth:
             node, depth = next_cell(quadtree, settings, bounds[i], waiting, depth)
             drop_from_list(quadtree, lists, node, entry, ids[i])

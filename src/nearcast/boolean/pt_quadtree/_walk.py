@@ -59,7 +59,7 @@ def visit(quadtree, root, have, begin, end, x0, y0, x1, y1, waiting, cells):
         depth -= 1
         node, is_covered = waiting[depth] >> 1, (waiting[depth] & 1) == 1
         if quadtree.lists[node] != EMPTY and (
-            is_covered or meets(quadtree, node, OWN, have, begin, end)
+            is_covered or meets(quadtree, node, np.int64(OWN), have, begin, end)
         ):
             if found == len(cells):
                 cells = grown(cells, found + 1)
@@ -69,8 +69,8 @@ def visit(quadtree, root, have, begin, end, x0, y0, x1, y1, waiting, cells):
         if first == 0:
             continue
         if not is_covered:
-            is_covered = meets(quadtree, node, COVER, have, begin, end)
-            if not is_covered and not meets(quadtree, node, BELOW, have, begin, end):
+            is_covered = meets(quadtree, node, np.int64(COVER), have, begin, end)
+            if not is_covered and not meets(quadtree, node, np.int64(BELOW), have, begin, end):
                 continue
         middle_x = np.float64(quadtree.places[node, MIDDLE_X])
         middle_y = np.float64(quadtree.places[node, MIDDLE_Y])

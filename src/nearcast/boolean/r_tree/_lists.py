@@ -208,11 +208,11 @@ def list_node(tree, clauses, settings, node):
                     continue
                 more = most_words(clauses, entry, settings.listing)
                 if is_crowded(words + more, len(rows)):
-                    rows, words = rehashed(rows, 0, len(rows), words + more)
+                    rows, words = rehashed(rows, np.int64(0), len(rows), words + more)
                 words += enter_entry(
-                    rows, 0, len(rows), clauses, entry, height, bit, settings.listing
+                    rows, np.int64(0), len(rows), clauses, entry, height, bit, settings.listing
                 )
-    rows, words = rehashed(rows, 0, len(rows), 0)
+    rows, words = rehashed(rows, np.int64(0), len(rows), np.int64(0))
     return write_lists(tree, node, rows, words)
 
 

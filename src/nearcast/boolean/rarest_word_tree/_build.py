@@ -149,7 +149,7 @@ def build(tree, clauses, chance, arena, begin, end, depth, holder):
             continue
         own, groups = _divide(clauses, chance, arena, low, high, depth)
         tree, row = claim_node(tree)
-        tree = with_room(tree, 0, 0, len(groups))
+        tree = with_room(tree, np.int64(0), np.int64(0), len(groups))
         first = tree.used[CHILDREN]
         tree.used[CHILDREN] += len(groups)
         node = tree.nodes[row]

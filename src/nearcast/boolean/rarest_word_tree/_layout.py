@@ -133,7 +133,7 @@ def claim_lanes(tree, size):
         tree.used[free_cell(piece)] = ints[start // LANES, WORD + start % LANES]
     else:
         lines = piece // LANES
-        tree = with_room(tree, lines, 0, 0)
+        tree = with_room(tree, lines, np.int64(0), np.int64(0))
         start = LANES * tree.used[LINES]
         tree.used[LINES] += lines
     clear_lanes(tree.lines, start, piece)
@@ -181,7 +181,7 @@ def claim_node(tree):
     if row:
         tree.used[FREE_NODE] = tree.nodes[row, 0]
     else:
-        tree = with_room(tree, 0, 1, 0)
+        tree = with_room(tree, np.int64(0), np.int64(1), np.int64(0))
         row = tree.used[NODES]
         tree.used[NODES] += 1
     tree.nodes[row] = 0

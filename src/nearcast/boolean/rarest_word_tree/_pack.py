@@ -144,7 +144,7 @@ def pack(tree, clauses, arena, begin, end, depth):
     blocks = np.empty(count, np.int64)
     boxes = np.empty((count, 4), np.int32)
     for leaf in range(count):
-        tree, start = claim_lanes(tree, MOST_LANES)
+        tree, start = claim_lanes(tree, np.int64(MOST_LANES))
         low = begin + leaf * LEAF_FILL
         high = min(end, low + LEAF_FILL)
         blocks[leaf] = start
@@ -160,7 +160,7 @@ def pack(tree, clauses, arena, begin, end, depth):
         height += 1
         above = (count + MOST_LANES - 1) // MOST_LANES
         for parent in range(above):
-            tree, start = claim_lanes(tree, MOST_LANES)
+            tree, start = claim_lanes(tree, np.int64(MOST_LANES))
             low = parent * MOST_LANES
             high = min(count, low + MOST_LANES)
             around = boxes[low].copy()

@@ -72,7 +72,7 @@ def _write_row(tree, position, row, is_leaf):
 @njit(cache=True, nogil=True)
 def _write_rows(tree, block, rows, is_leaf):
     """Fill a block with rows; returns the box around them."""
-    clear_lanes(tree.lines, block, MOST_LANES)
+    clear_lanes(tree.lines, block, np.int64(MOST_LANES))
     around = rows[0, :4].copy()
     for at in range(len(rows)):
         _write_row(tree, block + at, rows[at], is_leaf)
@@ -111,7 +111,7 @@ def _split(tree, chains, block, extra, is_leaf):
             widest, spread = c, difference
     order = np.argsort(rows[:, widest])
     half = MOST_LANES // 2
-    tree, sibling = claim_lanes(tree, MOST_LANES)
+    tree, sibling = claim_lanes(tree, np.int64(MOST_LANES))
     box = _write_rows(tree, block, rows[order[:half]], is_leaf)
     sibling_box = _write_rows(tree, sibling, rows[order[half:]], is_leaf)
     return tree, sibling, box, sibling_box
@@ -121,7 +121,7 @@ def _split(tree, chains, block, extra, is_leaf):
 def insert_lane(tree, chains, node, row, word):
     """Put an entry of the arena into a node's R-tree.  O(log n)."""
     if tree.nodes[node, TREE] == 0:
-        tree, block = claim_lanes(tree, MOST_LANES)
+        tree, block = claim_lanes(tree, np.int64(MOST_LANES))
         tree.nodes[node, TREE], tree.nodes[node, HEIGHT] = block, 0
     height = tree.nodes[node, HEIGHT]
     path = np.empty((height + 1, 2), np.int64)  # blocks and lanes on the way down
@@ -144,7 +144,7 @@ def insert_lane(tree, chains, node, row, word):
             return tree
         tree, sibling, box, sibling_box = _split(tree, chains, block, extra, is_leaf)
         if level == 0:
-            tree, top = claim_lanes(tree, MOST_LANES)
+            tree, top = claim_lanes(tree, np.int64(MOST_LANES))
             write_box(tree.lines, top, box, block)
             write_box(tree.lines, top + 1, sibling_box, sibling)
             tree.nodes[node, TREE] = top

@@ -103,7 +103,7 @@ def gather(tree, chains, reference, spare):
     What held them is given back.
     """
     arena = np.empty((64 + spare, 8), np.int32)
-    total = 0
+    total = np.int64(0)
     waiting = np.empty(64, np.int64)  # references; blocks of R-trees as negative numbers
     waiting[0] = reference
     depth = 1
@@ -117,7 +117,7 @@ def gather(tree, chains, reference, spare):
         if now < 0:
             block, height = -now >> 8, -now & 255
             if height == 0:
-                total = _take_lanes(tree, chains, block, MOST_LANES, arena, total)
+                total = _take_lanes(tree, chains, block, np.int64(MOST_LANES), arena, total)
                 continue
             waiting = _with_room(waiting, depth + MOST_LANES)
             ints = tree.lines.view(np.int32)
@@ -126,7 +126,7 @@ def gather(tree, chains, reference, spare):
                 if child >= 0:
                     waiting[depth] = -(child << 8 | (height - 1))
                     depth += 1
-            release_lanes(tree, block, MOST_LANES)
+            release_lanes(tree, block, np.int64(MOST_LANES))
         elif now & 3 == RUN:
             size = lanes_for(run_count(now))
             total = _take_lanes(tree, chains, run_start(now), size, arena, total)
@@ -155,9 +155,9 @@ def _with_room(array, needed):
 @njit(cache=True, nogil=True)
 def _rebuild(tree, clauses, chance, chains, holder, depth):
     """Build everything that hangs at a holder again."""
-    arena = gather(tree, chains, get_reference(tree, holder), 0)
+    arena = gather(tree, chains, get_reference(tree, holder), np.int64(0))
     set_reference(tree, holder, EMPTY)
-    return build(tree, clauses, chance, arena, 0, len(arena), depth, holder)
+    return build(tree, clauses, chance, arena, np.int64(0), len(arena), depth, holder)
 
 
 @njit(cache=True, nogil=True)
@@ -227,14 +227,14 @@ def _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder):
         write_lane(tree, row, start + count, word)
         set_reference(tree, holder, run_reference(start, count + 1))
         return tree
-    arena = gather(tree, chains, reference, 1)
+    arena = gather(tree, chains, reference, np.int64(1))
     arena[count] = row
     if count < MOST_LANES:
-        tree, reference = write_run(tree, clauses, arena, 0, count + 1, depth)
+        tree, reference = write_run(tree, clauses, arena, np.int64(0), count + 1, depth)
         set_reference(tree, holder, reference)
         return tree
     set_reference(tree, holder, EMPTY)
-    return build(tree, clauses, chance, arena, 0, count + 1, depth, holder)
+    return build(tree, clauses, chance, arena, np.int64(0), count + 1, depth, holder)
 
 
 @njit(cache=True, nogil=True)

@@ -78,7 +78,7 @@ def _make(lists, number, code):
         nodes, block = add_children(nodes, lists.used)
         lists.roots[number, CHILDREN] = block
     child = lists.roots[number, CHILDREN] + _quarter_of_root(code)
-    nodes, row = make_row(nodes, lists.used, child, 1, code)
+    nodes, row = make_row(nodes, lists.used, child, np.int64(1), code)
     return Lists(lists.roots, nodes, lists.used), row
 
 
@@ -89,7 +89,7 @@ def hang_all(lists, numbers, codes, references):
         if codes[i] == ROOT_CODE:
             lists.roots[numbers[i], CONTENT] = references[i]
         else:
-            lists, row = _make(lists, numbers[i], codes[i])
+            lists, row = _make(lists, np.int64(numbers[i]), codes[i])
             lists.nodes[row, CONTENT] = references[i]
     return lists
 
@@ -103,7 +103,7 @@ def put_all(lists, pool, records, numbers, owner, codes, capacity):
     long = np.empty(len(owner), np.int32)
     found = 0
     for i in range(len(owner)):
-        number = numbers[owner[i]]
+        number = np.int64(numbers[owner[i]])
         if codes[i] == ROOT_CODE:
             root = lists.roots[number]
             pool, root[CONTENT] = append_record(pool, root[CONTENT], records[owner[i]])
@@ -121,7 +121,7 @@ def put_all(lists, pool, records, numbers, owner, codes, capacity):
 def drop_all(lists, pool, entries, numbers, owner, codes):
     """Take entries out of cells of lists.  O(records of those cells)."""
     for i in range(len(owner)):
-        number = numbers[owner[i]]
+        number = np.int64(numbers[owner[i]])
         if codes[i] == ROOT_CODE:
             node = lists.roots[number]
         else:
@@ -198,7 +198,7 @@ def walk(lists, frame, have, have_start, rects, rect_start, first, last):
                             prefetch_row(nodes, block + quarter(x0, y0, rest - 1))
                     deeper = kept
             else:
-                touched = 0
+                touched = np.int64(0)
                 for i in range(deeper):
                     rows, codes, touched = rows_in_box(
                         nodes, blocks[i], x0, y0, x1, y1, rows, codes, touched
