@@ -99,11 +99,12 @@ def longer(array, size):
 def with_spare_lists(touched, lists, entries):
     """Room to remember so many lists more, with so many entries."""
     n = touched.ends[LISTS]
-    if n + lists < len(touched.slot) and touched.start[n] + entries <= len(touched.seq):
+    has_places = n + lists <= len(touched.slot) and n + lists < len(touched.start)
+    if has_places and touched.start[n] + entries <= len(touched.seq):
         return touched
     return Touched(
-        longer(touched.slot, n + lists + 1),
-        longer(touched.start, n + lists + 2),
+        longer(touched.slot, n + lists),
+        longer(touched.start, n + lists + 1),
         longer(touched.seq, touched.start[n] + entries),
         longer(touched.score, touched.start[n] + entries),
         touched.ends,
