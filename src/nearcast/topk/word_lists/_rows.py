@@ -46,13 +46,13 @@ def no_rows() -> Rows:
 @njit(cache=True, nogil=True, inline="always")
 def most_entries(k):
     """Entries that a row may have; more than a thinned row has with k of equal scores."""
-    return 2 * k + k // 2 + 2 * STEP
+    return 2 * k + k // 4 + STEP
 
 
 @njit(cache=True, nogil=True, inline="always")
 def usual_entries(k):
     """Entries that are left when a full row is thinned, ties aside."""
-    return k + k // 2 + STEP
+    return k + k // 4 + STEP // 2
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +61,7 @@ def with_spare(rows, spare):
     used, needed = rows.used[ENTRIES], rows.used[ENTRIES] + spare
     if needed <= len(rows.seq):
         return rows
-    size = needed + needed // 8
+    size = needed + needed // 16
     score, seq = np.empty(size, np.float64), np.empty(size, np.int32)
     score[:used] = rows.score[:used]
     seq[:used] = rows.seq[:used]
@@ -136,7 +136,7 @@ def thin_row(subscriptions, rows, slot, k):
     count = without_dominated(score, rows.seq[at : at + head[HELD]], head[HELD], k)
     head[HELD] = count
     usual = usual_entries(k)
-    if count <= usual + k // 4:
+    if count <= usual + k // 8:
         return False
     theta = score[usual - 1]
     kept = usual

@@ -153,8 +153,10 @@ def promising(rings, first, last, reach, low, is_promising):
     weights, cells = rings.weight[first:last], rings.cell[first:last]
     count = np.int32(0)
     for i in range(len(weights)):
-        is_promising[i] = bound(weights[i], cells[i], reach) >= low
-        count += is_promising[i]
+        count += bound(weights[i], cells[i], reach) >= low
+    if count > 0:  # seldom, so that the first loop has nothing to write
+        for i in range(len(weights)):
+            is_promising[i] = bound(weights[i], cells[i], reach) >= low
     return count
 
 
@@ -224,8 +226,10 @@ def search_ring(
     subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
 ):
     """Take messages that are met at a term: (how many there are now, the best that was lost)."""
-    ring, mask = rings.rings[subscriptions.word[t]], len(messages.live) - 1
-    ahead, is_promising = np.empty(TOGETHER, np.int32), np.empty(TOGETHER, np.int32)
+    ring = rings.rings[subscriptions.word[t]]
+    is_promising = np.empty(TOGETHER, np.int32)
+    chosen, bounds = np.empty(2 * TOGETHER, np.int32), np.empty(2 * TOGETHER, np.float32)
+    waiting = 0
     lost, low = -1.0, NEVER
     end = ring[HEAD] + ring[HELD]
     while end > ring[HEAD]:  # the newest first, no further than to where the ring goes round
@@ -235,29 +239,42 @@ def search_ring(
         first = ring[START] + (begin & (ring[ROOM] - 1))
         last = first + end - begin
         end = begin
-        if size == most:
-            low = np.float32(scores[0]) - OFF
-        if promising(rings, first, last, reach, low, is_promising) == 0:
-            continue
-        for at in range(first, last):
-            if is_promising[at - first]:
-                prefetch_row(messages.marks, rings.seq[at] & mask)
-        chosen = 0
-        for at in range(last - 1, first - 1, -1):
-            if is_promising[at - first]:
-                seq = rings.seq[at]
-                if messages.marks[seq & mask] & reach.marks or alone(rings, at, reach) >= low:
-                    ahead[chosen] = seq
-                    chosen += 1
-        read_ahead(messages, ahead[:chosen])
-        for seq in ahead[:chosen]:
-            m = seq & mask
-            if messages.live[m]:
-                score = score_at(subscriptions, slot, t, messages, m, idf, space)
-                if score >= 0.0:
-                    size, without = take(scores, seqs, size, most, score, seq)
-                    lost = max(lost, without)
+        if promising(rings, first, last, reach, low, is_promising) > 0:
+            for at in range(last - 1, first - 1, -1):
+                if is_promising[at - first]:
+                    chosen[waiting], bounds[waiting] = rings.seq[at], alone(rings, at, reach)
+                    waiting += 1
+        if waiting >= TOGETHER // 2 or end == ring[HEAD]:
+            ahead = chosen[: few_of(messages, chosen, bounds, waiting, reach, low)]
+            waiting = 0
+            read_ahead(messages, ahead)
+            for seq in ahead:
+                m = seq & (len(messages.live) - 1)
+                if messages.live[m]:
+                    score = score_at(subscriptions, slot, t, messages, m, idf, space)
+                    if score >= 0.0:
+                        size, without = take(scores, seqs, size, most, score, seq)
+                        lost = max(lost, without)
+            if size == most:
+                low = np.float32(scores[0]) - OFF
     return size, lost
+
+
+@njit(cache=True, nogil=True)
+def few_of(messages, chosen, bounds, count, reach, low):
+    """Keep, at the front, those that have one of the words that are left, or need none: how many.
+
+    `bounds` are for messages that have none.
+    """
+    mask = len(messages.live) - 1
+    for n in range(count):
+        prefetch_row(messages.marks, chosen[n] & mask)
+    kept = 0
+    for n in range(count):
+        if messages.marks[chosen[n] & mask] & reach.marks or bounds[n] >= low:
+            chosen[kept] = chosen[n]
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True)
