@@ -2,19 +2,21 @@
 
 import re
 
-from benchmarks import boolean
+from benchmarks import boolean, topk
 from benchmarks.figure import Figure
-from benchmarks.papers import ap_plus_tree, ap_tree, lfilter
+from benchmarks.papers import ap_plus_tree, ap_tree, lfilter, skype
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
+    topk.FIGURE.name: topk.FIGURE,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,
     **ap_tree.FIGURES,
     **ap_plus_tree.FIGURES,
     **lfilter.FIGURES,
+    **skype.FIGURES,
 }
 
 

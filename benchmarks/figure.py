@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from benchmarks.contenders import Contender
 from benchmarks.workloads import DATA, Settings
@@ -114,7 +115,7 @@ class Figure:
     x_label: str
     finding: str
     panels: tuple[Panel, ...]
-    points: Callable[[Scale], Iterator[Point]]
+    points: Callable[[Scale], Iterator[Any]]  # of the kind that its runner measures
     machine: Scale = MACHINE
     paper: Scale = PAPER  # with `--full`
     ratios: tuple[Ratio, ...] = ()

@@ -71,6 +71,9 @@ class Record:
     messages_per_second: float | None = None  # of a pipeline
     batch_milliseconds: float | None = None  # the median batch of a stream
     microseconds_per_move: float | None = None  # a live subscription is replaced
+    arriving_microseconds: float | None = None  # of a message for top-k lists: AMP
+    expiring_microseconds: float | None = None  # EMP
+    buffered_per_subscription: float | None = None  # messages kept for a top-k list
     rss_bytes: int | None = None  # of the whole process at this moment, while the index changes
     details: dict[str, Any] = field(default_factory=dict)  # what only this benchmark has
     # Where the record stands in a figure.

@@ -3,10 +3,13 @@
 import argparse
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
+from benchmarks import topk
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
-from benchmarks.figure import Figure, Point, Scale
+from benchmarks.figure import Figure, Scale
+from benchmarks.papers import skype
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
 from benchmarks.workloads import DATA
@@ -65,7 +68,15 @@ def _run_service(figure: Figure, options: argparse.Namespace, keep: Keep) -> lis
     return run_service(load, options.data or DATA[0], keep)
 
 
+def _run_topk(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    from benchmarks.topk.measure import run_points  # loads the indexes
+
+    return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
+
+
 _RUNNERS: dict[str, Runner] = {
+    topk.NAME: _run_topk,
+    **dict.fromkeys(skype.FIGURES, _run_topk),
     "pipeline": _run_pipeline,
     "service": _run_service,
     extremes.NAME: _run_extremes,
@@ -86,7 +97,7 @@ def _scale(figure: Figure, options: argparse.Namespace) -> Scale:
     )
 
 
-def _choose(figure: Figure, scale: Scale, options: argparse.Namespace) -> list[Point]:
+def _choose(figure: Figure, scale: Scale, options: argparse.Namespace) -> list[Any]:
     """The points of the wanted classes and groups."""
     points = list(figure.points(scale))
     if points:

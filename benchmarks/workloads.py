@@ -33,7 +33,7 @@ _LEAST_TWEETS = 20_000
 _POOL = 50_000  # messages of the stream that longer ones are joined from
 
 # What stands in for real data that is not on this machine: tweets of a similar kind.
-_STAND_INS = {
+STAND_INS = {
     "gnis": Tweets(vocabulary=55_311, shortest=4, longest=10),
     "chicago": Tweets(
         vocabulary=1_579, shortest=5, longest=12, bounds=Box(-87.9, 41.6, -87.5, 42.1)
@@ -41,8 +41,8 @@ _STAND_INS = {
 }
 # The space of which regions are a share, where it is not simply the box around the messages: a few
 # features lie on Pacific islands, and the box around them and the mainland is mostly sea.
-_SPACES = {"gnis": Box(-125.0, 24.0, -66.0, 50.0)}
-_LOADERS: dict[str, Callable[[], MessageBatch]] = {"gnis": gnis, "chicago": chicago}
+SPACES = {"gnis": Box(-125.0, 24.0, -66.0, 50.0)}
+LOADERS: dict[str, Callable[[], MessageBatch]] = {"gnis": gnis, "chicago": chicago}
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ def make(settings: Settings, like: Workload | None = None) -> Workload:
     if settings.data == "synthetic":
         return _from_stream("synthetic", tweets(settings.seed), settings, like)
     try:
-        messages = _LOADERS[settings.data]()
+        messages = LOADERS[settings.data]()
     except DataAbsentError:
-        stand_in = _STAND_INS[settings.data]
+        stand_in = STAND_INS[settings.data]
         return _from_stream(f"synthetic instead of {settings.data}", stand_in, settings, like)
     return _from_messages(settings.data, messages, settings, like)
 
@@ -152,7 +152,7 @@ def _from_messages(
     if not messages.time.any():
         # Without times the order is that of a catalogue: its first 5% would all be of one region.
         messages = messages.take(draw.permutation(len(messages)))
-    bounds = _SPACES.get(data) or bounds_of(messages)
+    bounds = SPACES.get(data) or bounds_of(messages)
     history = int(len(messages) * _HISTORY_SHARE)
 
     def subscriptions(count: int, first_id: int) -> SubscriptionBatch:
