@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis.vendor.pretty import pretty
 
 from nearcast.model import (
     ANY,
@@ -28,6 +29,14 @@ def test_a_subscription(keywords, region):
     subscription = Subscription("s", keywords, region)
     assert subscription.expression == parse("tea AND cup")
     assert (subscription.id, subscription.region) == ("s", region)
+
+
+def test_hypothesis_can_print_a_subscription():
+    """Or else it reports a failing test as flaky, and hides what failed."""
+    printed = pretty(Subscription("s", "tea", Box(0, 0, 1, 1)))
+    assert printed.startswith("Subscription(id='s'")
+    assert "Box(" in printed
+    assert "'tea'" in printed
 
 
 def test_any_keywords_in_a_region():

@@ -1,7 +1,7 @@
 """What people wait for: every match, the best few, or what is talked about."""
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
 
@@ -24,7 +24,7 @@ ANY: Final = AnyKeywords.ANY
 """As the keywords of a subscription: whatever the words, the region decides."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Subscription:
     """Every message whose words satisfy an expression and whose place is in a region.
 
@@ -39,19 +39,23 @@ class Subscription:
     """
 
     id: Id
-    keywords: InitVar[str | Iterable[str] | Expression | Literal[AnyKeywords.ANY]]
-    region: Region | None = None
-    expression: Expression = field(init=False)
+    region: Region | None
+    expression: Expression
 
-    def __post_init__(
-        self, keywords: str | Iterable[str] | Expression | Literal[AnyKeywords.ANY]
+    def __init__(
+        self,
+        id: Id,
+        keywords: str | Iterable[str] | Expression | Literal[AnyKeywords.ANY],
+        region: Region | None = None,
     ) -> None:
+        object.__setattr__(self, "id", id)
         owner = _set_id(self)
         expression = _expression(keywords, owner)
-        if self.region is not None:
-            _check_region(self.region, owner)
+        if region is not None:
+            _check_region(region, owner)
         elif expression == ANYTHING:
             raise ValueError(f"{owner}: ANY keywords everywhere is every message; give a region")
+        object.__setattr__(self, "region", region)
         object.__setattr__(self, "expression", expression)
 
 

@@ -6,7 +6,8 @@ knots_x, knots_y   float64[PIECES+2]   ascending; between two of them lie STEPS 
 Knots are quantiles of the borders of regions: steps are small where borders are many. Whatever the
 knots, `step_of` never decreases, so that a < b in steps means a < b indeed; only equal steps leave
 a question. Two numbers are special: NOWHERE_BELOW and NOWHERE_ABOVE lie outside of all places, for
-regions without an end in that direction.
+regions without an end in that direction. A float32 border at the end of the world may be one just
+before it, rounded outward: the tree marks boxes with such a border as SHAPED.
 """
 
 from typing import NamedTuple

@@ -36,6 +36,7 @@ from nearcast.boolean.rarest_word_tree._update import (
 )
 from nearcast.boolean.subscription_store import Entries
 from nearcast.model import Space
+from nearcast.space.region_column import BOX as BOX_REGION
 from nearcast.text.order import Tf
 
 WORDS_TO_ONE = 3.0
@@ -228,11 +229,27 @@ class RarestWordTree(FlatIndex):
         arena[:, ENTRY] = entries.entry
         arena[:, SLOT] = entries.slot
         forbids = self._store.clauses.forbidden[entries.entry] > 0
-        arena[:, FLAGS] = (
-            SHAPED * entries.is_shaped + SHARED * entries.is_shared + FORBIDS * forbids
-        )
+        shaped = entries.is_shaped | self._ends_just_before_the_world(entries)
+        arena[:, FLAGS] = SHAPED * shaped + SHARED * entries.is_shared + FORBIDS * forbids
         steps_of(self._frame, entries.bounds, self._world(), arena[:, BOX:])
         return arena
+
+    def _ends_just_before_the_world(self, entries: Entries) -> NDArray[np.bool_]:
+        """Boxes with a border so near the end of the world that float32 says it has none.
+
+        `steps_of` takes such a border for no border at all: only the exact region can tell.
+        """
+        world = self._world()
+        answer: NDArray[np.bool_] = (entries.bounds == world).any(axis=1)
+        rows = np.flatnonzero(answer)
+        kind, shape = self._store.regions.kernel_arrays()[:2]
+        slots = entries.slot[rows]
+        end = np.abs(world)
+        last = np.nextafter(end.astype(np.float32), np.float32(0))
+        border = np.abs(shape[slots])
+        is_near = ((border > last) & (border < end)).any(axis=1)
+        answer[rows] = (kind[slots] == BOX_REGION) & is_near
+        return answer
 
     def _chances(self) -> NDArray[np.float32]:
         """How likely a message has each keyword, by rank."""

@@ -129,6 +129,29 @@ def check_poles(make_index: MakeIndex) -> None:
     assert _at(index, Box(100, 85, 110, 90)) == {"cap", "near", "touches"}
 
 
+def check_borders_just_before_the_end_of_the_world(make_index: MakeIndex) -> None:
+    """A box may end one float64 before a pole or the antimeridian: float32 does not see that."""
+    east, north = nextafter(180.0, 0.0), nextafter(90.0, 0.0)
+    index = _index_of(
+        make_index,
+        {
+            "east": Box(10, 10, east, 20),
+            "north": Box(10, 10, 20, north),
+            "west": Box(-east, -20, -10, -10),
+            "south": Box(-20, -north, -10, -10),
+            "across": Box(east, 30, -east, 40),
+        },
+    )
+    assert _at(index, Point(east, 15)) == {"east"}
+    assert _at(index, Point(15, north)) == {"north"}
+    assert _at(index, Point(-east, -15)) == {"west"}
+    assert _at(index, Point(-15, -north)) == {"south"}
+    for lon in (-180.0, 180.0):
+        assert _at(index, Point(lon, 15)) == _at(index, Point(lon, -15)) == set()
+        assert _at(index, Point(lon, 35)) == {"across"}
+    assert _at(index, Point(15, 90)) == _at(index, Point(-15, -90)) == set()
+
+
 def check_circles_and_polygons(make_index: MakeIndex) -> None:
     """The corners of their bounding boxes are not in them."""
     for space in SPACES:
@@ -204,6 +227,7 @@ PLACES: tuple[Check, ...] = (
     check_range_messages,
     check_antimeridian,
     check_poles,
+    check_borders_just_before_the_end_of_the_world,
     check_circles_and_polygons,
     check_whole_plane,
 )
