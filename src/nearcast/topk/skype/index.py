@@ -1,0 +1,256 @@
+"""The index of the paper, whatever its pieces are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.model import Point, Space
+from nearcast.topk.flat_index import FlatTopK
+from nearcast.topk.skype._cells import Cells, empty_cells
+from nearcast.topk.skype._check import check_arrays
+from nearcast.topk.skype._disseminate import CIQ, COLUMNS, take
+from nearcast.topk.skype._lists import Lists, empty_lists, with_new_words
+from nearcast.topk.skype._process import (
+    ARRIVED,
+    EXPIRED,
+    How,
+    Work,
+    arrive,
+    begin_all,
+    depart,
+    expire,
+    no_work,
+    publish_all,
+    put_all,
+)
+from nearcast.topk.skype._pyramid import Pyramid, empty_pyramid
+from nearcast.topk.skype._rows import Rows, empty_rows, release_row
+from nearcast.topk.skype._takers import Takers, empty_takers
+from nearcast.topk.skype.pieces import Pieces
+from nearcast.topk.windows import CountWindow
+from nearcast.topk.word_lists._columns import wider
+from nearcast.topk.word_lists._maintenance import with_words
+
+FEW_CHANGES = 1000  # not worth an arrangement of their own
+
+
+class Spent(NamedTuple):
+    """What messages have cost so far.
+
+    - `arriving`: seconds in which they came: finding whom they concern, updating rows (AMP)
+    - `expiring`: seconds in which they left, with searches of the window (EMP)
+    - `postings`: entries of lists that were looked at one by one
+    """
+
+    arriving: float
+    expiring: float
+    postings: int
+
+
+class PiecedTopK(Pieces, FlatTopK):
+    """An index of one piece for dissemination and one for re-evaluation; see `pieces`."""
+
+    _rows: Rows
+    _takers: Takers
+    _lists: Lists
+    _cells: Cells
+    _pyramid: Pyramid
+    _work: Work
+
+    _parts: ClassVar[dict[str, Any]] = {
+        "rows": Rows,
+        "takers": Takers,
+        "lists": Lists,
+        "cells": Cells,
+        "pyramid": Pyramid,
+        "work": Work,
+    }
+
+    @property
+    def spent(self) -> Spent:
+        """What messages have cost so far, since the index was made."""
+        nanoseconds = self._work.spent
+        return Spent(
+            float(nanoseconds[ARRIVED]) / 1e9,
+            float(nanoseconds[EXPIRED]) / 1e9,
+            int(self._work.looks[0]),
+        )
+
+    def check(self) -> None:
+        check_arrays(
+            self._rows, self._takers, self._lists, self._cells, self._pyramid, self._how,
+            self._wanted, self._messages, self._rings, self._idf.used, self._distances,
+            self._subscription_ids.live_slots(),
+        )  # fmt: skip
+        assert int(self._messages.ends[2]) == len(self._message_ids)
+
+    # ------------------------------------------------------------------ subscriptions
+
+    def _begin_parts(self) -> None:
+        self._rows = empty_rows()
+        self._takers = empty_takers()
+        self._work = no_work()
+        self._cuts = np.arange(1, self.groups) / self.groups
+        self._arranged, self._changes_since = 0, 0
+        self._begin_lists()
+
+    def _begin_lists(self) -> None:
+        slots = 0 if self._kind == CIQ else len(self._rows.start)
+        self._cells = empty_cells(self.space is Space.EARTH, slots)
+        self._pyramid = empty_pyramid(self.levels, len(self._rows.start) if self.levels else 0)
+        self._lists = empty_lists(COLUMNS[self._kind])
+        self._room_for_words(len(self._vocabulary))
+
+    def _enter(self, slots: NDArray[np.int32]) -> None:
+        if len(self._subscription_ids) == len(slots):
+            self._arrange(slots)  # the first ones
+        self._take_state(begin_all(self._state, slots, *self._window_of_kernels, self._how))
+        self._changed(len(slots))
+
+    def _leave(self, slot: int) -> None:
+        self._lists = take(
+            self._lists, self._cells, self._pyramid, self._wanted, slot, self._how, self._distances
+        )
+        release_row(self._rows, slot)
+        self._changed(1)
+
+    def _changed(self, count: int) -> None:
+        """When twice as many have come and gone as there were, all is arranged anew."""
+        self._changes_since += count
+        if self._changes_since > FEW_CHANGES + 2 * self._arranged:
+            slots = self._subscription_ids.live_slots()
+            slots = slots[self._wanted.k[slots] > 0].astype(np.int32)
+            self._arrange(slots)
+            self._lists, self._cells = put_all(
+                self._lists, self._cells, self._pyramid, self._wanted, slots, self._rows.theta,
+                self._how, self._distances,
+            )  # fmt: skip
+
+    def _arrange(self, slots: NDArray[np.int32]) -> None:
+        """Empty lists and cells that suit these subscriptions."""
+        self._begin_lists()
+        self._arranged, self._changes_since = len(slots), -len(slots)
+        if len(slots):
+            shares = np.arange(1, self.groups) / self.groups
+            self._cuts = np.quantile(self._wanted.alpha[slots], shares)
+            lon, lat = self._wanted.lon[slots], self._wanted.lat[slots]
+            west, south = lon.min(), lat.min()
+            size = (lon.max() - west or 1.0, lat.max() - south or 1.0)
+            self._pyramid.frame[:] = west, south, *size
+
+    def _room_for_words(self, size: int) -> None:
+        lists = self._lists
+        self._lists = lists._replace(
+            start=wider(lists.start, size, -1),
+            held=wider(lists.held, size, 0),
+            room=wider(lists.room, size, 0),
+        )
+
+    def _room_for_rows(self, size: int, k: int) -> None:
+        rows, cells, pyramid = self._rows, self._cells, self._pyramid
+        self._rows = rows._replace(
+            start=wider(rows.start, size, 0),
+            room=wider(rows.room, size, 0),
+            held=wider(rows.held, size, 0),
+            theta=wider(rows.theta, size, 0.0),
+            aim=wider(rows.aim, size, 0),
+        )
+        self._work = self._work._replace(seen=wider(self._work.seen, size, -1))
+        if self._kind != CIQ:
+            self._cells = cells._replace(
+                cell=wider(cells.cell, size, -1),
+                after=wider(cells.after, size, -1),
+                before=wider(cells.before, size, -1),
+                inside=wider(cells.inside, size, 0.0),
+            )
+        elif size > len(pyramid.near):
+            near = np.empty((len(self._rows.start), 4 * self.levels), np.float32)
+            near[: len(pyramid.near)] = pyramid.near
+            self._pyramid = pyramid._replace(near=near)
+
+    # ------------------------------------------------------------------ messages
+
+    def _arrive(
+        self, at: Point, now: float, words: NDArray[np.int32], times: NDArray[np.int32]
+    ) -> None:
+        self._take_state(
+            arrive(
+                self._state, at.lon, at.lat, now, words, times, *self._window_of_kernels, self._how
+            )
+        )
+
+    def _depart(self, seq: int) -> None:
+        self._take_state(depart(self._state, seq, True, *self._window_of_kernels, self._how))
+
+    def _expire_until(self, most: int, before: float) -> None:
+        self._take_state(expire(self._state, most, before, *self._window_of_kernels, self._how))
+
+    def _publish_all(
+        self,
+        at: NDArray[np.float64],
+        times: NDArray[np.float64],
+        start: NDArray[np.int64],
+        word: NDArray[np.int32],
+        counts: NDArray[np.int32],
+    ) -> NDArray[np.int32]:
+        state, changed = publish_all(
+            self._state, at, times, start, word, counts, self._most, self._seconds,
+            *self._window_of_kernels, self._how,
+        )  # fmt: skip
+        self._take_state(state)
+        return changed
+
+    # ------------------------------------------------------------------ what the base asks for
+
+    @property
+    def _shown(self) -> Rows:
+        return self._rows
+
+    @property
+    def _by_word(self) -> Lists:
+        return self._lists
+
+    def _with_words(self, kept: NDArray[np.int64]) -> None:
+        lists, self._rings = with_words(
+            self._lists, self._wanted, self._messages, self._rings, kept
+        )
+        self._lists = with_new_words(lists)
+
+    def _more_arrays(self) -> dict[str, NDArray[Any]]:
+        arranged = np.array([self._arranged, self._changes_since], np.int64)
+        return {"cuts": self._cuts, "arranged": arranged}
+
+    def _take_more_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._cuts = arrays["cuts"]
+        self._arranged, self._changes_since = (int(each) for each in arrays["arranged"])
+
+    def _more_settings(self) -> dict[str, Any]:
+        return self._settings()
+
+    @property
+    def _how(self) -> How:
+        return How(
+            self._kind, self._policy, self._cuts, self.leaf_capacity, self.levels,
+            self.threshold_share, self.buffer_factor, isinstance(self.window, CountWindow),
+        )  # fmt: skip
+
+    @property
+    def _window_of_kernels(self) -> tuple[Any, ...]:
+        return self._idf.used, self._grid_or_any, self._distances
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        return (
+            self._rows, self._takers, self._lists, self._cells, self._pyramid, self._work,
+            self._wanted, self._messages, self._rings, self._touched,
+        )  # fmt: skip
+
+    def _take_state(self, state: tuple[Any, ...]) -> None:
+        (
+            self._rows, self._takers, self._lists, self._cells, self._pyramid, self._work,
+            self._wanted, self._messages, self._rings, self._touched,
+        ) = state  # fmt: skip
