@@ -14,7 +14,8 @@ from hypothesis.stateful import (
 )
 
 from nearcast.model import Box, Message, Point, Space, TopKSubscription
-from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordStatistics
+from tests.topk.indexes import INDEXES
 from tests.topk.lists import assert_same_lists
 
 WORDS = ["tea", "cake", "jazz", "bus", "naïve"]
@@ -32,6 +33,7 @@ class Comparison(RuleBasedStateMachine):
     """The same calls to the oracle and to the index."""
 
     @initialize(
+        make_index=st.sampled_from(INDEXES),
         window=WINDOWS,
         space=st.sampled_from(Space),
         frequencies=st.one_of(
@@ -40,7 +42,7 @@ class Comparison(RuleBasedStateMachine):
         lateness=st.sampled_from([0.0, 3.0]),
         max_dist=st.sampled_from([5.0, 1e6, 2e7]),
     )
-    def make(self, window, space, frequencies, lateness, max_dist):
+    def make(self, make_index, window, space, frequencies, lateness, max_dist):
         statistics = None if frequencies is None else WordStatistics(10, frequencies)
         options = {
             "space": space,
@@ -50,7 +52,7 @@ class Comparison(RuleBasedStateMachine):
         }
         self.space, self.lateness = space, lateness
         self.oracle = ScanTopK(window, **options)
-        self.index = WordLists(window, **options)
+        self.index = make_index(window, **options)
         self.subscribed, self.published, self.now = set(), 0, 0.0
         self.ids_before = {}
 
@@ -113,7 +115,7 @@ class Comparison(RuleBasedStateMachine):
         with tempfile.TemporaryDirectory() as folder:
             self.index.save(Path(folder) / "index.near")
             self.oracle.save(Path(folder) / "oracle.near")
-            self.index = WordLists.load(Path(folder) / "index.near")
+            self.index = type(self.index).load(Path(folder) / "index.near")
             self.oracle = ScanTopK.load(Path(folder) / "oracle.near")
 
     def compare(self, expected, found):

@@ -37,7 +37,6 @@ from nearcast.topk.word_lists._process import (
     SEARCHES,
     Touched,
     empty_touched,
-    next_step,
 )
 from nearcast.topk.word_lists._wanted import Distances, Wanted, empty_wanted
 from nearcast.topk.word_lists._window import (
@@ -127,29 +126,20 @@ class FlatTopK(TopKIndex):
         """A subscription goes."""
 
     @abstractmethod
-    def _arrive(
-        self, at: Point, now: float, words: NDArray[np.int32], times: NDArray[np.int32]
-    ) -> None:
-        """A message comes."""
-
-    @abstractmethod
-    def _depart(self, seq: int) -> None:
-        """A message is replaced."""
-
-    @abstractmethod
-    def _expire_until(self, most: int, before: float) -> None:
-        """What is too many, or not later than `before`, leaves the window."""
-
-    @abstractmethod
-    def _publish_all(
+    def _pass(
         self,
+        replaced: int,
         at: NDArray[np.float64],
         times: NDArray[np.float64],
         start: NDArray[np.int64],
         word: NDArray[np.int32],
         counts: NDArray[np.int32],
     ) -> NDArray[np.int32]:
-        """Messages come, one after the other: how many lists each has changed."""
+        """Messages come, others leave the window, and then it is `now`.
+
+        First the message of the arrival `replaced` goes, if that is not -1. Message i comes at
+        times[i] and has word[start[i]:start[i + 1]]. Returns how many lists each has changed.
+        """
 
     @abstractmethod
     def _with_words(self, kept: NDArray[np.int64]) -> None:
@@ -242,14 +232,18 @@ class FlatTopK(TopKIndex):
         order = np.lexsort((numbers, -self._idf.used[numbers]))
         self._choose_grid(at.lon, at.lat)
         self.now = now
-        next_step(self._touched)
-        ids_before = {}
         replaced = self._message_ids.take_out(message.id)
-        if replaced is not None:
-            ids_before[replaced] = message.id
-            self._depart(replaced)
-        ids_before |= self._expire(self._most - 1, now)
-        self._arrive(at, now, numbers[order], times[order])
+        ids_before = {} if replaced is None else {replaced: message.id}
+        oldest = int(self._messages.ends[OLDEST])
+        self._pass(
+            -1 if replaced is None else replaced,
+            np.array([[at.lon, at.lat]]),
+            np.array([now]),
+            np.array([0, len(order)], np.int64),
+            numbers[order],
+            times[order],
+        )
+        ids_before |= self._message_ids.forget(oldest, int(self._messages.ends[OLDEST]))
         self._message_ids.add(pa.array([message.id]), self._messages)
         return self._changes(ids_before)
 
@@ -272,7 +266,7 @@ class FlatTopK(TopKIndex):
         self._choose_grid(at[0, 0], at[0, 1])
         self.now = float(times[-1])
         oldest, first = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
-        changed = self._publish_all(at, times[1:], start, word, counts)
+        changed = self._pass(-1, at, times[1:], start, word, counts)
         now_oldest = int(self._messages.ends[OLDEST])
         self._message_ids.forget(oldest, min(first, now_oldest))
         still = max(first, now_oldest)  # others have come and gone with the batch
@@ -281,14 +275,10 @@ class FlatTopK(TopKIndex):
 
     def advance(self, now: float) -> list[ListChange]:
         self.now = self._checked_now(now)
-        next_step(self._touched)
-        return self._changes(self._expire(self._most, self.now))
-
-    def _expire(self, most: int, now: float) -> dict[int, Id]:
-        """What leaves the window, by arrival, with its id."""
         oldest = int(self._messages.ends[OLDEST])
-        self._expire_until(most, now - self._seconds)
-        return self._message_ids.forget(oldest, int(self._messages.ends[OLDEST]))
+        nothing = np.empty(0, np.int32)
+        self._pass(-1, np.empty((0, 2)), np.empty(0), np.zeros(1, np.int64), nothing, nothing)
+        return self._changes(self._message_ids.forget(oldest, int(self._messages.ends[OLDEST])))
 
     def _changes(self, ids_before: dict[int, Id]) -> list[ListChange]:
         touched = self._touched

@@ -25,6 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.topk.skype._bounds import needed_nearness
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._places import box_of, way_to_border
 
 NODES, CELLS = range(2)
@@ -88,7 +89,7 @@ def leaf_of(cells, lon, lat):
     return ~cells.child[node]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def join_cell(cells, cell, slot, lon, lat, space):
     """A subscription is in a cell from now on.  O(1)."""
     border = cells.border[cell]
@@ -102,7 +103,7 @@ def join_cell(cells, cell, slot, lon, lat, space):
     cells.held[cell] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leave_cell(cells, slot):
     """A subscription is no longer in its cell.  O(1)."""
     cell, after, before = cells.cell[slot], cells.after[slot], cells.before[slot]
@@ -126,35 +127,35 @@ def members_of(cells, cell):
     return members
 
 
-@njit(cache=True, nogil=True)
+@inner
 def middle_of(low, high):
     """A number such that `low` is below it and `high` is not, where the two differ."""
     middle = low / 2.0 + high / 2.0
     return middle if middle > low else high
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _longer(array, size):
     larger = np.empty(size, array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _taller(array, size):
     larger = np.empty((size, array.shape[1]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _wider(array, size):
     larger = np.empty((array.shape[0], size), array.dtype)
     larger[:, : array.shape[1]] = array
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room_to_divide(cells):
     """Room for four nodes and three cells more.  Amortised O(1)."""
     nodes, count = cells.ends[NODES] + 4, cells.ends[CELLS] + 3
@@ -176,7 +177,7 @@ def with_room_to_divide(cells):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def divide_cell(cells, cell, wanted, space):
     """Make a cell four, one of which has its number: cells, larger perhaps.  O(members).
 
@@ -214,7 +215,7 @@ def divide_cell(cells, cell, wanted, space):
     return cells
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note_threshold(cells, slot, wanted, theta):
     """A subscription of a cell has a new threshold.  Amortised O(1).
 

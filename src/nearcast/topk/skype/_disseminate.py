@@ -34,6 +34,7 @@ from nearcast.topk.skype._cells import (
     members_of,
     note_threshold,
 )
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._lists import (
     ALPHA,
     INSIDE,
@@ -71,7 +72,7 @@ def part_of(alpha, cuts):
     return part
 
 
-@njit(cache=True, nogil=True)
+@inner
 def refresh_bounds(lists, head, last):
     """What postings say of those after them, from `last` on to the first.  O(postings)."""
     first, end = lists.first[head], lists.first[head] + lists.count[head]
@@ -90,7 +91,7 @@ def refresh_bounds(lists, head, last):
         lists.bound[i, head] = data[first, STAR + i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sort_in(lists, head, at):
     """One posting of a list of IGPT has another threshold: its place, and the bounds."""
     first, last = lists.first[head], lists.first[head] + lists.count[head] - 1
@@ -104,7 +105,7 @@ def sort_in(lists, head, at):
     refresh_bounds(lists, head, max(begin, at))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_threshold(lists, at, alpha, theta, kind):
     """A posting knows a threshold."""
     low = lowered(theta)
@@ -115,7 +116,7 @@ def write_threshold(lists, at, alpha, theta, kind):
         lists.data[at, STAR] = rounded_down(star)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def put_in_cell(lists, cells, wanted, slot, theta, kind, cuts):
     """Enter a subscription, which is in a cell, in the lists of its words there: the lists."""
     first, count = wanted.first[slot], wanted.words[slot]
@@ -139,7 +140,7 @@ def put_in_cell(lists, cells, wanted, slot, theta, kind, cuts):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_from_cell(lists, cells, wanted, slot, cuts):
     """Take a subscription out of the lists of its cell."""
     first, part = wanted.first[slot], part_of(wanted.alpha[slot], cuts)
@@ -155,7 +156,7 @@ def take_from_cell(lists, cells, wanted, slot, cuts):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def put(lists, cells, pyramid, wanted, slot, theta, how, space):
     """A subscription is found from now on: (lists, cells)."""
     lon, lat = wanted.lon[slot], wanted.lat[slot]
@@ -181,7 +182,7 @@ def put(lists, cells, pyramid, wanted, slot, theta, how, space):
     return lists, cells
 
 
-@njit(cache=True, nogil=True)
+@inner
 def divide(lists, cells, wanted, cell, theta, how, space):
     """A cell has too many: four of it, and its lists with them: (lists, cells)."""
     while cell >= 0:
@@ -202,7 +203,7 @@ def divide(lists, cells, wanted, cell, theta, how, space):
     return lists, cells
 
 
-@njit(cache=True, nogil=True)
+@inner
 def are_together(values):
     """Are all of them equal?"""
     return values.min() == values.max()
@@ -226,7 +227,7 @@ def take(lists, cells, pyramid, wanted, slot, how, space):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def tell(lists, cells, wanted, slot, theta, how):
     """A subscription has another threshold; those of CIQ are looked up where they are needed."""
     if how.kind == CIQ:
@@ -246,7 +247,7 @@ def tell(lists, cells, wanted, slot, theta, how):
 # ------------------------------------------------------------------ a message comes
 
 
-@njit(cache=True, nogil=True)
+@inner
 def reachable(lists, head, their_sum, near):
     """Theorem 4: how many of the first postings of a list have to be looked at.  O(log)."""
     first = lists.first[head]
@@ -263,7 +264,7 @@ def reachable(lists, head, their_sum, near):
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def candidates_by_cell(lists, cells, word, weight, lon, lat, space, is_grouped, seen, step):
     """IGPT, or IPT without groups: (subscriptions that a message may concern, postings seen)."""
     sums, most = sums_from(weight), most_from(weight)
@@ -316,7 +317,7 @@ def candidates_by_cell(lists, cells, word, weight, lon, lat, space, is_grouped, 
     return found[:hits], looks
 
 
-@njit(cache=True, nogil=True)
+@inner
 def candidates_by_merging(lists, pyramid, wanted, theta, word, weight, lon, lat, space, levels):
     """CIQ: (subscriptions that a message may concern, postings seen), a document at a time."""
     frame = pyramid.frame

@@ -35,6 +35,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk.skype._inner import inner
+
 WEIGHT, SUM, REST_MOST, INSIDE, ALPHA, THETA, STAR, MOST, MOST_ALPHA = range(9)
 POSTINGS, HEADS, LABELS = range(3)
 _NONE = np.int64(-1)
@@ -79,19 +81,19 @@ def empty_lists(columns: int) -> Lists:
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def label_of(word, cell, part):
     """Word, cell and part as one number."""
     return (np.int64(word) << 32) | (np.int64(cell) << 6) | np.int64(part)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def word_of(label):
     """The word of a label."""
     return label >> 32
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def cell_of(label):
     """The cell of a label."""
     return (label >> 6) & 0x3FFFFFF
@@ -100,13 +102,13 @@ def cell_of(label):
 # ------------------------------------------------------------------ the hash table
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner
 def _home(label, mask):
     mixed = np.uint64(label) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(mixed >> np.uint64(24)) & mask
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_label(key, label):
     """Where a label is in the table, or the free place for it.  Expected O(1)."""
     mask = len(key) - 1
@@ -116,7 +118,7 @@ def find_label(key, label):
     return at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_label(key, place, label):
     """Take a label out; what follows moves up, so that nothing is cut off.  Expected O(1)."""
     mask = len(key) - 1
@@ -131,7 +133,7 @@ def drop_label(key, place, label):
     key[hole] = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def table_of(lists, size):
     """A table of so many places, a power of two, with the labels of all heads.  O(heads)."""
     key, place = np.full(size, -1, np.int64), np.empty(size, np.int32)
@@ -159,7 +161,7 @@ def with_new_words(lists):
 # ------------------------------------------------------------------ room
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _log2(power):
     kind = 0
     while (1 << kind) < power:
@@ -167,7 +169,7 @@ def _log2(power):
     return kind
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _claim_postings(lists, kind):
     """Room for 2**kind postings: (lists, larger perhaps, where it begins).  Amortised O(1)."""
     at = lists.free[POSTINGS, kind]
@@ -189,14 +191,14 @@ def _claim_postings(lists, kind):
     return lists, at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _release_postings(lists, at, room):
     kind = _log2(room)
     lists.slot[at] = lists.free[POSTINGS, kind]
     lists.free[POSTINGS, kind] = at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _claim_heads(lists, kind):
     """Room for 2**kind heads: (lists, larger perhaps, where it begins).  Amortised O(1)."""
     at = lists.free[HEADS, kind]
@@ -221,14 +223,14 @@ def _claim_heads(lists, kind):
     return lists, at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _copy_head(lists, to, at):
     lists.label[to], lists.first[to] = lists.label[at], lists.first[at]
     lists.count[to], lists.space[to] = lists.count[at], lists.space[at]
     lists.bound[:, to] = lists.bound[:, at]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move_heads(lists, word, room):
     """The heads of a word where there is more, or less, room."""
     old, old_room = lists.start[word], lists.room[word]
@@ -257,7 +259,7 @@ def find_head(lists, label):
     return lists.start[word_of(label)] + lists.place[at]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_head(lists, label):
     """(lists with a head of a label, which has room for one posting more, the head)."""
     head = find_head(lists, label)
@@ -290,7 +292,7 @@ def with_head(lists, label):
     return lists, head
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_head(lists, head):
     """A head has no posting left; the last of its word takes its place: the lists."""
     label = lists.label[head]
@@ -311,7 +313,7 @@ def drop_head(lists, head):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_posting(lists, head, slot):
     """Where a list has a subscription that is in it.  O(postings)."""
     at = lists.first[head]
@@ -320,7 +322,7 @@ def find_posting(lists, head, slot):
     return at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def swap_postings(lists, at, other):
     """Two postings change places."""
     lists.slot[at], lists.slot[other] = lists.slot[other], lists.slot[at]
@@ -330,7 +332,7 @@ def swap_postings(lists, at, other):
         lists.data[other, column] = value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_posting(lists, head, at):
     """Take a posting out; the others stay in their order: the lists.  O(postings)."""
     end = lists.first[head] + lists.count[head] - 1

@@ -59,13 +59,13 @@ def box_of(west, south, east, north, space, low, high):
         high[i] += _ROUNDING
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def outside(value, low, high):
     """How far a number is from a range."""
     return max(0.0, max(low - value, value - high))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def share_of(x, y, z, space):
     """The share of the longest distance that a way between two places is at the least."""
     line = math.sqrt(x * x + y * y + z * z)

@@ -1,4 +1,8 @@
-"""A message arrives, another leaves: whose rows change?"""
+"""A message arrives, another leaves: whose rows change?
+
+*moving* are the arrays that may be others afterwards, because they grow: rows, takers, messages,
+rings, touched. *fixed* are lists, cells, pyramid, work, wanted.
+"""
 
 import math
 from typing import NamedTuple
@@ -16,6 +20,7 @@ from nearcast.topk.skype._disseminate import (
     put,
     tell,
 )
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._reevaluate import accept, refill
 from nearcast.topk.skype._rows import position_of, take_out
 from nearcast.topk.skype._takers import add_taker, taken_by, with_messages
@@ -89,7 +94,7 @@ def no_work() -> Work:
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def share_arriving(work, is_counted):
     """Section 6.3: of messages that come or go, the share that comes."""
     if is_counted:
@@ -98,7 +103,7 @@ def share_arriving(work, is_counted):
     return min(0.75, max(0.25, share))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note_flow(work, which, live):
     """A message has come or gone; what was a window ago counts half."""
     work.flow[which] += 1.0
@@ -107,7 +112,7 @@ def note_flow(work, which, live):
         work.flow[EXPIRED] /= 2.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill(rows, takers, wanted, slot, messages, rings, idf, grid, space, how, work):
     """Search the window for a subscription: (rows, takers)."""
     old = rows.seq[rows.start[slot] : rows.start[slot] + rows.held[slot]].copy()
@@ -129,20 +134,22 @@ def fill(rows, takers, wanted, slot, messages, rings, idf, grid, space, how, wor
 
 
 @njit(cache=True, nogil=True)
-def begin_all(state, slots, idf, grid, space, how):
-    """New subscriptions: their rows, and their places in the lists: the state."""
-    rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched = state
+def begin_all(moving, fixed, slots, are_new, idf, grid, space, how):
+    """Enter subscriptions, which have rows unless they are new: (rows, takers, lists, cells)."""
+    rows, takers, messages, rings, _ = moving
+    lists, cells, pyramid, work, wanted = fixed
     for slot in slots:
-        rows.start[slot], rows.room[slot], rows.held[slot] = 0, 0, 0
-        work.seen[slot] = -1
-        rows, takers = fill(
-            rows, takers, wanted, slot, messages, rings, idf, grid, space, how, work
-        )
+        if are_new:
+            rows.start[slot], rows.room[slot], rows.held[slot] = 0, 0, 0
+            work.seen[slot] = -1
+            rows, takers = fill(
+                rows, takers, wanted, slot, messages, rings, idf, grid, space, how, work
+            )
         lists, cells = put(lists, cells, pyramid, wanted, slot, rows.theta, how, space)
-    return rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched
+    return rows, takers, lists, cells
 
 
-@njit(cache=True, nogil=True)
+@inner
 def candidates(rows, lists, cells, pyramid, work, wanted, word, weight, lon, lat, space, how):
     """Whom a message may concern."""
     if how.kind == CIQ:
@@ -158,7 +165,7 @@ def candidates(rows, lists, cells, pyramid, work, wanted, word, weight, lon, lat
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def into_window(messages, rings, takers, lon, lat, time, word, times, idf, grid):
     """The newest message is in the window: (messages, rings, takers, the weights of its words)."""
     messages = with_room(messages, len(word))
@@ -189,10 +196,11 @@ def into_window(messages, rings, takers, lon, lat, time, word, times, idf, grid)
     return messages, rings, takers, weight
 
 
-@njit(cache=True, nogil=True)
-def arrive(state, lon, lat, time, word, times, idf, grid, space, how):
+@inner
+def arrive(moving, fixed, lon, lat, time, word, times, idf, grid, space, how):
     """The newest message: into the window, and into the rows of those whom it concerns."""
-    rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched = state
+    rows, takers, messages, rings, touched = moving
+    lists, cells, pyramid, work, wanted = fixed
     moment = np.empty(2, np.int64)
     began = now(moment)
     seq = messages.ends[NEXT]
@@ -223,16 +231,17 @@ def arrive(state, lon, lat, time, word, times, idf, grid, space, how):
         if is_told:
             tell(lists, cells, wanted, slot, rows.theta, how)
     work.spent[ARRIVED] += now(moment) - began
-    return rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched
+    return rows, takers, messages, rings, touched
 
 
-@njit(cache=True, nogil=True)
-def depart(state, seq, is_early, idf, grid, space, how):
+@inner
+def depart(moving, fixed, seq, is_early, idf, grid, space, how):
     """A message leaves the rows it is in; rows that have run short are filled from the window.
 
     `is_early`: it is not the oldest, so that it may have kept out older ones that now count again.
     """
-    rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched = state
+    rows, takers, messages, rings, touched = moving
+    lists, cells, _, work, wanted = fixed
     messages.live[seq & (len(messages.lon) - 1)] = False
     messages.ends[LIVE] -= 1
     note_flow(work, EXPIRED, messages.ends[LIVE])
@@ -251,13 +260,14 @@ def depart(state, seq, is_early, idf, grid, space, how):
                 rows, takers, wanted, slot, messages, rings, idf, grid, space, how, work
             )
             tell(lists, cells, wanted, slot, rows.theta, how)
-    return rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched
+    return rows, takers, touched
 
 
-@njit(cache=True, nogil=True)
-def expire(state, most, before, idf, grid, space, how):
+@inner
+def expire(moving, fixed, most, before, idf, grid, space, how):
     """What is too many, or not later than `before`, leaves the window, the oldest first."""
-    rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched = state
+    rows, takers, messages, rings, touched = moving
+    work = fixed[3]
     moment = np.empty(2, np.int64)
     began = now(moment)
     while messages.ends[OLDEST] < messages.ends[NEXT]:
@@ -266,37 +276,42 @@ def expire(state, most, before, idf, grid, space, how):
         if messages.live[m]:
             if messages.ends[LIVE] <= most and messages.time[m] > before:
                 break
-            rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched = depart(
-                (rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched),
-                seq, False, idf, grid, space, how,
-            )  # fmt: skip
+            rows, takers, touched = depart(
+                (rows, takers, messages, rings, touched), fixed, seq, False, idf, grid, space, how
+            )
         rings = forget_oldest(messages, rings)
     work.spent[EXPIRED] += now(moment) - began
-    return rows, takers, lists, cells, pyramid, work, wanted, messages, rings, touched
+    return rows, takers, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
 def publish_all(
-    state, at, times_of_messages, word_start, word, times, most, seconds, idf, grid, space, how
-):
-    """Many messages, one after the other: (state, how many lists each has changed)."""
+    moving, fixed, replaced, until, at, times_of_messages, word_start, word, times, most, seconds,
+    idf, grid, space, how,
+):  # fmt: skip
+    """Many messages, one after the other: (what moves, how many lists each has changed).
+
+    First the message of the arrival `replaced` goes, if any, and after all it is `until`.
+    """
     changed = np.zeros(len(at), np.int32)
-    for i in range(len(at)):
-        next_step(state[9])
-        time = times_of_messages[i]
+    next_step(moving[4])
+    if replaced >= 0:
+        rows, takers, messages, rings, touched = moving
+        rows, takers, touched = depart(moving, fixed, replaced, True, idf, grid, space, how)
+        moving = (rows, takers, messages, rings, touched)
+    for i in range(len(at) + 1):
+        is_last = i == len(at)
+        if i > 0 and not is_last:
+            next_step(moving[4])
+        time = until if is_last else times_of_messages[i]
+        room = most if is_last else most - 1
+        moving = expire(moving, fixed, room, time - seconds, idf, grid, space, how)
+        if is_last:
+            break
         begin, end = word_start[i], word_start[i + 1]
-        state = expire(state, most - 1, time - seconds, idf, grid, space, how)
-        state = arrive(
-            state, at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid, space,
-            how,
+        moving = arrive(
+            moving, fixed, at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid,
+            space, how,
         )  # fmt: skip
-        changed[i] = state[9].ends[0]
-    return state, changed
-
-
-@njit(cache=True, nogil=True)
-def put_all(lists, cells, pyramid, wanted, slots, theta, how, space):
-    """Enter subscriptions, which have rows, in empty lists and cells: (lists, cells)."""
-    for slot in slots:
-        lists, cells = put(lists, cells, pyramid, wanted, slot, theta, how, space)
-    return lists, cells
+        changed[i] = moving[4].ends[0]
+    return moving, changed

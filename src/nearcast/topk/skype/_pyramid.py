@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._places import box_of, outside, place_of, share_of
 
 
@@ -31,19 +32,19 @@ def empty_pyramid(levels: int, slots: int) -> Pyramid:
     return Pyramid(np.array([0.0, 0.0, 1.0, 1.0]), np.empty((slots, 4 * levels), np.float32))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def step_of(value, start, width, steps):
     """The column or row of a grid that a coordinate is in."""
     return int(min(steps - 1.0, max(0.0, math.floor((value - start) / width * steps))))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def number_of(level, column, row):
     """A number for a cell of a grid, another for each."""
     return ((1 << (2 * level)) - 1) // 3 + (column << level) + row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def border_of(step, steps, start, width):
     """From where to where a column or row is, at the most."""
     # A place near a border may have been rounded into the next cell.
@@ -53,7 +54,7 @@ def border_of(step, steps, start, width):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearness_of_cell(level, column, row, frame, place, space):
     """How near a cell is to a place at the most, rounded up."""
     west, east = border_of(column, 1 << level, frame[0], frame[2])

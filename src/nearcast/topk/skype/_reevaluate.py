@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.topk.skype._cost import SEARCH, SEARCH_POSTING, messages_to_keep
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._rows import enter, with_room_in_row, write_row
 from nearcast.topk.word_lists._search import search, sift_down
 from nearcast.topk.word_lists._window import LIVE
@@ -24,7 +25,7 @@ def most_kept(k, factor):
     return max(k, int(k * factor))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def accept(rows, wanted, slot, score, seq, messages, rings, how, arriving):
     """Put the newest message, which reaches the threshold, into a row: (rows, a new threshold?)"""
     k = wanted.k[slot]
@@ -53,7 +54,7 @@ def accept(rows, wanted, slot, score, seq, messages, rings, how, arriving):
     return rows, True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose_aim(rows, wanted, slot, messages, rings, arriving):
     """How many messages the threshold of a subscription should leave, as the window is now."""
     k = wanted.k[slot]
@@ -61,14 +62,14 @@ def choose_aim(rows, wanted, slot, messages, rings, arriving):
     rows.aim[slot] = messages_to_keep(k, window, arriving, cost_of_search(wanted, slot, rings))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cut_row(rows, slot, count):
     """Keep the best so many, and know nothing of others."""
     rows.held[slot] = count
     rows.theta[slot] = rows.score[rows.start[slot] + count - 1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def best_first(scores, seqs, size, most):
     """Sort what `search` has found; it is a heap when it is full.  O(size log size)."""
     if size < most:
@@ -80,7 +81,7 @@ def best_first(scores, seqs, size, most):
         sift_down(scores, seqs, last, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cost_of_search(wanted, slot, rings):
     """What a search costs, as the cost model counts."""
     looks = 0
@@ -90,7 +91,7 @@ def cost_of_search(wanted, slot, rings):
     return SEARCH + SEARCH_POSTING * looks
 
 
-@njit(cache=True, nogil=True)
+@inner
 def refill(rows, wanted, slot, messages, rings, idf, grid, space, how, arriving):
     """A row from the window alone, with a threshold that fits: the rows."""
     k = wanted.k[slot]

@@ -23,6 +23,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk.skype._inner import inner
+
 SIZES = 64
 STEP = 4  # every row begins at a multiple of it, so that `seq` can lead to a free row far away
 
@@ -58,13 +60,13 @@ def empty_rows() -> Rows:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def size_of(kind):
     """The sizes of rows: 8, 12, 16, 24, 32, 48 and so on."""
     return (8 if kind % 2 == 0 else 12) << (kind // 2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def kind_for(entries):
     """The smallest kind of row that has room for so many."""
     kind = 0
@@ -73,7 +75,7 @@ def kind_for(entries):
     return kind
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_row(rows, kind):
     """An empty row: (rows, larger perhaps, where it begins).  Amortised O(1)."""
     at = rows.free[kind]
@@ -109,7 +111,7 @@ def release_row(rows, slot):
     rows.held[slot] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room_in_row(rows, slot, entries):
     """Rows in which that of a subscription has room for so many.  Amortised O(1)."""
     if entries <= rows.room[slot]:
@@ -126,7 +128,7 @@ def with_room_in_row(rows, slot, entries):
     return rows
 
 
-@njit(cache=True, nogil=True)
+@inner
 def enter(rows, slot, k, score, seq, drops_dominated):
     """Put the newest message into a row that has room for it.  O(entries).
 
@@ -151,7 +153,7 @@ def enter(rows, slot, k, score, seq, drops_dominated):
     rows.held[slot] = write + 1 - at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def position_of(rows, slot, seq):
     """Where a message is in a row, -1 where it is not.  O(entries)."""
     at = rows.start[slot]
@@ -161,7 +163,7 @@ def position_of(rows, slot, seq):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_out(rows, slot, position):
     """Take a message out of a row.  O(entries)."""
     at, last = rows.start[slot], rows.held[slot] - 1
@@ -172,7 +174,7 @@ def take_out(rows, slot, position):
     rows.held[slot] = last
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_row(rows, slot, k, scores, seqs, drops_dominated):
     """Have these messages, best first, and no others, less those that k dominate.  O(entries²)."""
     kept = 0

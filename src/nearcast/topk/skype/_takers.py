@@ -11,9 +11,9 @@ Some have left it out again since, and some are there twice; who is not there ha
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk.skype._inner import inner
 from nearcast.topk.word_lists._window import NEXT, OLDEST, rolled
 
 FREE, USED = range(2)
@@ -38,7 +38,7 @@ def empty_takers() -> Takers:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_messages(takers, messages):
     """Takers for rings of messages that may have grown.  Amortised O(1)."""
     size = len(messages.lon)
@@ -48,7 +48,7 @@ def with_messages(takers, messages):
     return Takers(head, takers.slot, takers.following, takers.ends)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_taker(takers, seq, slot):
     """A subscription has a message: the takers, larger perhaps.  Amortised O(1)."""
     at = takers.ends[FREE]
@@ -70,7 +70,7 @@ def add_taker(takers, seq, slot):
     return takers
 
 
-@njit(cache=True, nogil=True)
+@inner
 def taken_by(takers, seq):
     """Who has a message, which is forgotten.  O(takers)."""
     m = seq & (len(takers.head) - 1)

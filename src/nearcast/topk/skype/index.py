@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.model import Point, Space
+from nearcast.model import Space
 from nearcast.topk.flat_index import FlatTopK
 from nearcast.topk.skype._cells import Cells, empty_cells
 from nearcast.topk.skype._check import check_arrays
@@ -19,13 +19,9 @@ from nearcast.topk.skype._process import (
     EXPIRED,
     How,
     Work,
-    arrive,
     begin_all,
-    depart,
-    expire,
     no_work,
     publish_all,
-    put_all,
 )
 from nearcast.topk.skype._pyramid import Pyramid, empty_pyramid
 from nearcast.topk.skype._rows import Rows, empty_rows, release_row
@@ -108,7 +104,9 @@ class PiecedTopK(Pieces, FlatTopK):
     def _enter(self, slots: NDArray[np.int32]) -> None:
         if len(self._subscription_ids) == len(slots):
             self._arrange(slots)  # the first ones
-        self._take_state(begin_all(self._state, slots, *self._window_of_kernels, self._how))
+        self._rows, self._takers, self._lists, self._cells = begin_all(
+            self._moving, self._fixed, slots, True, *self._window_of_kernels, self._how
+        )
         self._changed(len(slots))
 
     def _leave(self, slot: int) -> None:
@@ -125,10 +123,9 @@ class PiecedTopK(Pieces, FlatTopK):
             slots = self._subscription_ids.live_slots()
             slots = slots[self._wanted.k[slots] > 0].astype(np.int32)
             self._arrange(slots)
-            self._lists, self._cells = put_all(
-                self._lists, self._cells, self._pyramid, self._wanted, slots, self._rows.theta,
-                self._how, self._distances,
-            )  # fmt: skip
+            self._rows, self._takers, self._lists, self._cells = begin_all(
+                self._moving, self._fixed, slots, False, *self._window_of_kernels, self._how
+            )
 
     def _arrange(self, slots: NDArray[np.int32]) -> None:
         """Empty lists and cells that suit these subscriptions."""
@@ -174,34 +171,19 @@ class PiecedTopK(Pieces, FlatTopK):
 
     # ------------------------------------------------------------------ messages
 
-    def _arrive(
-        self, at: Point, now: float, words: NDArray[np.int32], times: NDArray[np.int32]
-    ) -> None:
-        self._take_state(
-            arrive(
-                self._state, at.lon, at.lat, now, words, times, *self._window_of_kernels, self._how
-            )
-        )
-
-    def _depart(self, seq: int) -> None:
-        self._take_state(depart(self._state, seq, True, *self._window_of_kernels, self._how))
-
-    def _expire_until(self, most: int, before: float) -> None:
-        self._take_state(expire(self._state, most, before, *self._window_of_kernels, self._how))
-
-    def _publish_all(
+    def _pass(
         self,
+        replaced: int,
         at: NDArray[np.float64],
         times: NDArray[np.float64],
         start: NDArray[np.int64],
         word: NDArray[np.int32],
         counts: NDArray[np.int32],
     ) -> NDArray[np.int32]:
-        state, changed = publish_all(
-            self._state, at, times, start, word, counts, self._most, self._seconds,
-            *self._window_of_kernels, self._how,
+        self._moving, changed = publish_all(
+            self._moving, self._fixed, replaced, self.now, at, times, start, word, counts,
+            self._most, self._seconds, *self._window_of_kernels, self._how,
         )  # fmt: skip
-        self._take_state(state)
         return changed
 
     # ------------------------------------------------------------------ what the base asks for
@@ -243,14 +225,15 @@ class PiecedTopK(Pieces, FlatTopK):
         return self._idf.used, self._grid_or_any, self._distances
 
     @property
-    def _state(self) -> tuple[Any, ...]:
-        return (
-            self._rows, self._takers, self._lists, self._cells, self._pyramid, self._work,
-            self._wanted, self._messages, self._rings, self._touched,
-        )  # fmt: skip
+    def _fixed(self) -> tuple[Any, ...]:
+        """Arrays that stay the same when messages come and go."""
+        return self._lists, self._cells, self._pyramid, self._work, self._wanted
 
-    def _take_state(self, state: tuple[Any, ...]) -> None:
-        (
-            self._rows, self._takers, self._lists, self._cells, self._pyramid, self._work,
-            self._wanted, self._messages, self._rings, self._touched,
-        ) = state  # fmt: skip
+    @property
+    def _moving(self) -> tuple[Any, ...]:
+        """Arrays that may have to grow then."""
+        return self._rows, self._takers, self._messages, self._rings, self._touched
+
+    @_moving.setter
+    def _moving(self, arrays: tuple[Any, ...]) -> None:
+        self._rows, self._takers, self._messages, self._rings, self._touched = arrays
