@@ -14,8 +14,8 @@ from hypothesis.stateful import (
 )
 
 from nearcast.model import Box, Message, Point, Space, TopKSubscription
-from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordStatistics
-from tests.topk.indexes import INDEXES
+from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from tests.topk.indexes import INDEXES, SMALL
 from tests.topk.lists import assert_same_lists
 
 WORDS = ["tea", "cake", "jazz", "bus", "naïve"]
@@ -30,10 +30,11 @@ ALPHAS = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 
 
 class Comparison(RuleBasedStateMachine):
-    """The same calls to the oracle and to the index."""
+    """The same calls to the oracle and to an index of a kind."""
+
+    kind = WordLists
 
     @initialize(
-        make_index=st.sampled_from(INDEXES),
         window=WINDOWS,
         space=st.sampled_from(Space),
         frequencies=st.one_of(
@@ -42,7 +43,7 @@ class Comparison(RuleBasedStateMachine):
         lateness=st.sampled_from([0.0, 3.0]),
         max_dist=st.sampled_from([5.0, 1e6, 2e7]),
     )
-    def make(self, make_index, window, space, frequencies, lateness, max_dist):
+    def make(self, window, space, frequencies, lateness, max_dist):
         statistics = None if frequencies is None else WordStatistics(10, frequencies)
         options = {
             "space": space,
@@ -52,7 +53,7 @@ class Comparison(RuleBasedStateMachine):
         }
         self.space, self.lateness = space, lateness
         self.oracle = ScanTopK(window, **options)
-        self.index = make_index(window, **options)
+        self.index = self.kind(window, **options, **SMALL[self.kind])
         self.subscribed, self.published, self.now = set(), 0, 0.0
         self.ids_before = {}
 
@@ -115,7 +116,7 @@ class Comparison(RuleBasedStateMachine):
         with tempfile.TemporaryDirectory() as folder:
             self.index.save(Path(folder) / "index.near")
             self.oracle.save(Path(folder) / "oracle.near")
-            self.index = type(self.index).load(Path(folder) / "index.near")
+            self.index = self.kind.load(Path(folder) / "index.near")
             self.oracle = ScanTopK.load(Path(folder) / "oracle.near")
 
     def compare(self, expected, found):
@@ -149,5 +150,10 @@ class Comparison(RuleBasedStateMachine):
         self.index.check()
 
 
-TestComparison = Comparison.TestCase
-TestComparison.settings = settings(max_examples=30, stateful_step_count=40)
+for kind in INDEXES:
+    case = type(kind.__name__, (Comparison,), {"kind": kind}).TestCase
+    # Those that are made of pieces share each of them with two others.
+    examples = 30 if kind is WordLists else 10
+    case.settings = settings(max_examples=examples, stateful_step_count=40)
+    globals()[f"Test{kind.__name__}"] = case
+del case
