@@ -65,9 +65,7 @@ def test_prefixes_and_unseen_words(mine, theirs, alpha, near, theta):
             assert reached < theta
 
 
-@given(
-    st.lists(st.tuples(vectors(), SHARES, SHARES), min_size=1, max_size=5), vectors(), SHARES
-)
+@given(st.lists(st.tuples(vectors(), SHARES, SHARES), min_size=1, max_size=5), vectors(), SHARES)
 def test_groups(group, theirs, near):
     """Lemma 5, Theorems 3 and 4, in float32 as lists have them."""
     sums = sums_from(theirs)

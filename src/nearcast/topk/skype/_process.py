@@ -28,11 +28,12 @@ from nearcast.topk.word_lists._process import (
     AFFECTED,
     CANDIDATES,
     SEARCHES,
+    Touched,
     cell_of,
     forget_oldest,
+    longer,
     next_step,
     remember,
-    with_spare_lists,
 )
 from nearcast.topk.word_lists._wanted import score_of
 from nearcast.topk.word_lists._window import (
@@ -92,6 +93,24 @@ def no_work() -> Work:
         np.empty(0, np.int64), np.zeros(1, np.int64), np.zeros(2), np.zeros(2, np.int64),
         np.zeros(1, np.int64),
     )  # fmt: skip
+
+
+@inner
+def with_room_to_remember(touched, k):
+    """Room for one more list of at most k messages.  Amortised O(1)."""
+    n = touched.ends[0]
+    if n + 1 < len(touched.start) and n < len(touched.slot):
+        if touched.start[n] + k <= len(touched.seq):
+            return touched
+    return Touched(
+        longer(touched.slot, n + 1),
+        longer(touched.start, n + 2),
+        longer(touched.seq, touched.start[n] + k),
+        longer(touched.score, touched.start[n] + k),
+        touched.stamp,
+        touched.ends,
+        touched.counts,
+    )
 
 
 @inner
@@ -222,7 +241,7 @@ def arrive(moving, fixed, lon, lat, time, word, times, idf, grid, space, how):
         k = wanted.k[slot]
         at, count = rows.start[slot], rows.held[slot]
         if count < k or rows.score[at + k - 1] <= score:
-            touched = with_spare_lists(touched, 1, k)
+            touched = with_room_to_remember(touched, k)
             remember(touched, rows, slot, k)
         rows, is_told = accept(
             rows, wanted, slot, score, np.int32(seq), messages, rings, how, arriving
@@ -251,7 +270,7 @@ def depart(moving, fixed, seq, is_early, idf, grid, space, how):
             continue
         k = wanted.k[slot]
         if position < k or is_early:
-            touched = with_spare_lists(touched, 1, k)
+            touched = with_room_to_remember(touched, k)
             remember(touched, rows, slot, k)
         take_out(rows, slot, position)
         if is_early or (rows.held[slot] < k and rows.theta[slot] > 0.0):
