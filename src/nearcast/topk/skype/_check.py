@@ -126,7 +126,7 @@ def _check_cells(
         first = int(wanted.first[slot])
         for word in wanted.word[first : first + int(wanted.words[slot])].tolist():
             head = int(find_head(lists, label_of(word, cell, part)))
-            begin, end = int(lists.first[head]), int(lists.first[head] + lists.count[head])
+            begin, end = int(lists.first[head]), int(lists.first[head] + lists.size[head])
             [at] = np.flatnonzero(lists.slot[begin:end] == slot)
             assert lists.data[begin + at, THETA] <= lowered(rows.theta[slot])
             postings += 1
@@ -144,7 +144,7 @@ def _check_pyramid(
         for cell in cells_of(pyramid, slot, how.levels, lon, lat, space).tolist():
             for word in words:
                 head = int(find_head(lists, label_of(word, cell, 0)))
-                begin, end = int(lists.first[head]), int(lists.first[head] + lists.count[head])
+                begin, end = int(lists.first[head]), int(lists.first[head] + lists.size[head])
                 slots = lists.slot[begin:end].tolist()
                 assert slots == sorted(set(slots))
                 assert slot in slots
@@ -154,7 +154,7 @@ def _check_pyramid(
 
 def _postings_of(lists: Lists) -> int:
     return sum(
-        int(lists.count[int(lists.start[word]) : int(lists.start[word] + lists.held[word])].sum())
+        int(lists.size[int(lists.start[word]) : int(lists.start[word] + lists.held[word])].sum())
         for word in np.flatnonzero(lists.held).tolist()
     )
 
@@ -164,7 +164,7 @@ def _check_heads(lists: Lists, how: How) -> None:
     for word in np.flatnonzero(lists.held).tolist():
         for head in range(int(lists.start[word]), int(lists.start[word] + lists.held[word])):
             heads += 1
-            label, count = lists.label[head], int(lists.count[head])
+            label, count = lists.label[head], int(lists.size[head])
             assert label >> 32 == word
             assert find_head(lists, label) == head
             assert 0 < count <= lists.space[head]

@@ -75,7 +75,7 @@ def part_of(alpha, cuts):
 @inner
 def refresh_bounds(lists, head, last):
     """What postings say of those after them, from `last` on to the first.  O(postings)."""
-    first, end = lists.first[head], lists.first[head] + lists.count[head]
+    first, end = lists.first[head], lists.first[head] + lists.size[head]
     data = lists.data
     for at in range(last, first - 1, -1):
         most = max(data[at, WEIGHT], data[at, REST_MOST])
@@ -94,7 +94,7 @@ def refresh_bounds(lists, head, last):
 @inner
 def sort_in(lists, head, at):
     """One posting of a list of IGPT has another threshold: its place, and the bounds."""
-    first, last = lists.first[head], lists.first[head] + lists.count[head] - 1
+    first, last = lists.first[head], lists.first[head] + lists.size[head] - 1
     begin = at
     while at > first and lists.data[at - 1, STAR] > lists.data[at, STAR]:
         swap_postings(lists, at, at - 1)
@@ -126,8 +126,8 @@ def put_in_cell(lists, cells, wanted, slot, theta, kind, cuts):
     for t in range(count):
         label = label_of(wanted.word[first + t], cell, part_of(alpha, cuts))
         lists, head = with_head(lists, label)
-        at = lists.first[head] + lists.count[head]
-        lists.count[head] += 1
+        at = lists.first[head] + lists.size[head]
+        lists.size[head] += 1
         lists.slot[at] = slot
         lists.data[at, WEIGHT] = rounded_up(weight[t])
         lists.data[at, SUM] = rounded_up(sums[t])
@@ -147,11 +147,11 @@ def take_from_cell(lists, cells, wanted, slot, cuts):
     for t in range(first, first + wanted.words[slot]):
         head = find_head(lists, label_of(wanted.word[t], cells.cell[slot], part))
         at = find_posting(lists, head, slot)
-        is_last = lists.count[head] == 1
+        is_last = lists.size[head] == 1
         begin = at - lists.first[head]
         lists = drop_posting(lists, head, at)
         if not is_last and lists.data.shape[1] > STAR:
-            last = min(begin, lists.count[head] - 1)
+            last = min(begin, lists.size[head] - 1)
             refresh_bounds(lists, head, lists.first[head] + last)
     return lists
 
@@ -165,8 +165,8 @@ def put(lists, cells, pyramid, wanted, slot, theta, how, space):
         for cell in cells_of(pyramid, slot, how.levels, lon, lat, space):
             for t in range(first, first + count):
                 lists, head = with_head(lists, label_of(wanted.word[t], cell, 0))
-                at = lists.first[head] + lists.count[head]
-                lists.count[head] += 1
+                at = lists.first[head] + lists.size[head]
+                lists.size[head] += 1
                 lists.slot[at] = slot
                 lists.data[at, WEIGHT] = rounded_up(wanted.weight[t])
                 while at > lists.first[head] and lists.slot[at - 1] > slot:
@@ -221,7 +221,7 @@ def take(lists, cells, pyramid, wanted, slot, how, space):
     for cell in cells_of(pyramid, slot, how.levels, lon, lat, space):
         for t in range(first, first + count):
             head = find_head(lists, label_of(wanted.word[t], cell, 0))
-            begin, end = lists.first[head], lists.first[head] + lists.count[head]
+            begin, end = lists.first[head], lists.first[head] + lists.size[head]
             at = begin + np.searchsorted(lists.slot[begin:end], slot)
             lists = drop_posting(lists, head, at)
     return lists
@@ -251,7 +251,7 @@ def tell(lists, cells, wanted, slot, theta, how):
 def reachable(lists, head, their_sum, near):
     """Theorem 4: how many of the first postings of a list have to be looked at.  O(log)."""
     first = lists.first[head]
-    low, high = 0, lists.count[head]
+    low, high = 0, lists.size[head]
     while low < high:
         middle = (low + high) // 2
         at = first + middle
@@ -282,7 +282,7 @@ def candidates_by_cell(lists, cells, word, weight, lon, lat, space, is_grouped, 
         for head in range(begin, begin + lists.held[word[j]]):
             way = ways[cell_of(lists.label[head])]
             near = max(0.0, 1.0 - way)
-            count = lists.count[head]
+            count = lists.size[head]
             if is_grouped:
                 if way == np.inf or group_falls_short(
                     bound[1, head], their_sum, bound[0, head], bound[2, head], near
@@ -335,10 +335,10 @@ def candidates_by_merging(lists, pyramid, wanted, theta, word, weight, lon, lat,
             head = find_head(lists, label_of(word[j], cell, 0))
             if head >= 0:
                 at[open_lists] = lists.first[head]
-                end[open_lists] = lists.first[head] + lists.count[head]
+                end[open_lists] = lists.first[head] + lists.size[head]
                 theirs[open_lists] = weight[j]
                 open_lists += 1
-                looks += lists.count[head]
+                looks += lists.size[head]
         while open_lists > 0:
             slot = lists.slot[at[0]]
             for i in range(1, open_lists):

@@ -10,7 +10,7 @@ part (the lists of IGPT are divided by alpha into several parts, those of others
     room   int32[V]      a power of two, or 0
     label  int64[H]      word, cell and part of a head
     first  int64[H]      where its postings begin
-    count  int32[H]      how many it has, at least 1
+    size   int32[H]      how many it has, at least 1
     space  int32[H]      how many have room, a power of two
     bound  float32[3,H]  of IGPT: those of its first posting
     key    int64[K]      a hash table: labels, -1 for a free place
@@ -52,7 +52,7 @@ class Lists(NamedTuple):
     room: NDArray[np.int32]
     label: NDArray[np.int64]
     first: NDArray[np.int64]
-    count: NDArray[np.int32]
+    size: NDArray[np.int32]
     space: NDArray[np.int32]
     bound: NDArray[np.float32]
     key: NDArray[np.int64]
@@ -71,7 +71,7 @@ def empty_lists(columns: int) -> Lists:
         room=np.empty(0, np.int32),
         label=np.empty(64, np.int64),
         first=np.empty(64, np.int64),
-        count=np.empty(64, np.int32),
+        size=np.empty(64, np.int32),
         space=np.empty(64, np.int32),
         bound=np.empty((3, 64), np.float32),
         key=np.full(64, -1, np.int64),
@@ -154,7 +154,7 @@ def with_new_words(lists):
     key, place = table_of(lists, len(lists.key))
     return Lists(
         lists.slot, lists.data, lists.start, lists.held, lists.room, lists.label, lists.first,
-        lists.count, lists.space, lists.bound, key, place, lists.free, lists.used,
+        lists.size, lists.space, lists.bound, key, place, lists.free, lists.used,
     )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def _claim_postings(lists, kind):
         data[:at] = lists.data[:at]
         lists = Lists(
             slot, data, lists.start, lists.held, lists.room, lists.label, lists.first,
-            lists.count, lists.space, lists.bound, lists.key, lists.place, lists.free, lists.used,
+            lists.size, lists.space, lists.bound, lists.key, lists.place, lists.free, lists.used,
         )  # fmt: skip
     return lists, at
 
@@ -214,7 +214,7 @@ def _claim_heads(lists, kind):
         count, space = np.empty(size, np.int32), np.empty(size, np.int32)
         bound = np.empty((3, size), np.float32)
         label[:at], first[:at] = lists.label[:at], lists.first[:at]
-        count[:at], space[:at] = lists.count[:at], lists.space[:at]
+        count[:at], space[:at] = lists.size[:at], lists.space[:at]
         bound[:, :at] = lists.bound[:, :at]
         lists = Lists(
             lists.slot, lists.data, lists.start, lists.held, lists.room, label, first, count,
@@ -226,7 +226,7 @@ def _claim_heads(lists, kind):
 @inner
 def _copy_head(lists, to, at):
     lists.label[to], lists.first[to] = lists.label[at], lists.first[at]
-    lists.count[to], lists.space[to] = lists.count[at], lists.space[at]
+    lists.size[to], lists.space[to] = lists.size[at], lists.space[at]
     lists.bound[:, to] = lists.bound[:, at]
 
 
@@ -264,7 +264,7 @@ def with_head(lists, label):
     """(lists with a head of a label, which has room for one posting more, the head)."""
     head = find_head(lists, label)
     if head >= 0:
-        if lists.count[head] == lists.space[head]:
+        if lists.size[head] == lists.space[head]:
             old, room = lists.first[head], lists.space[head]
             lists, at = _claim_postings(lists, _log2(2 * room))
             lists.slot[at : at + room] = lists.slot[old : old + room]
@@ -276,7 +276,7 @@ def with_head(lists, label):
         key, place = table_of(lists, 2 * len(lists.key))
         lists = Lists(
             lists.slot, lists.data, lists.start, lists.held, lists.room, lists.label, lists.first,
-            lists.count, lists.space, lists.bound, key, place, lists.free, lists.used,
+            lists.size, lists.space, lists.bound, key, place, lists.free, lists.used,
         )  # fmt: skip
     word = word_of(label)
     if lists.held[word] == lists.room[word]:
@@ -284,7 +284,7 @@ def with_head(lists, label):
     lists, at = _claim_postings(lists, 0)
     head = lists.start[word] + lists.held[word]
     lists.label[head], lists.first[head] = label, at
-    lists.count[head], lists.space[head] = 0, 1
+    lists.size[head], lists.space[head] = 0, 1
     found = find_label(lists.key, label)
     lists.key[found], lists.place[found] = label, lists.held[word]
     lists.held[word] += 1
@@ -335,12 +335,12 @@ def swap_postings(lists, at, other):
 @inner
 def drop_posting(lists, head, at):
     """Take a posting out; the others stay in their order: the lists.  O(postings)."""
-    end = lists.first[head] + lists.count[head] - 1
+    end = lists.first[head] + lists.size[head] - 1
     for i in range(at, end):
         lists.slot[i] = lists.slot[i + 1]
         for column in range(lists.data.shape[1]):
             lists.data[i, column] = lists.data[i + 1, column]
-    lists.count[head] -= 1
-    if lists.count[head] == 0:
+    lists.size[head] -= 1
+    if lists.size[head] == 0:
         return drop_head(lists, head)
     return lists

@@ -99,9 +99,9 @@ def no_work() -> Work:
 def with_room_to_remember(touched, k):
     """Room for one more list of at most k messages.  Amortised O(1)."""
     n = touched.ends[0]
-    if n + 1 < len(touched.start) and n < len(touched.slot):
-        if touched.start[n] + k <= len(touched.seq):
-            return touched
+    has_place = n < len(touched.slot) and n + 1 < len(touched.start)
+    if has_place and touched.start[n] + k <= len(touched.seq):
+        return touched
     return Touched(
         longer(touched.slot, n + 1),
         longer(touched.start, n + 2),

@@ -120,8 +120,8 @@ class PiecedTopK(Pieces, FlatTopK):
         """When twice as many have come and gone as there were, all is arranged anew."""
         self._changes_since += count
         if self._changes_since > FEW_CHANGES + 2 * self._arranged:
-            slots = self._subscription_ids.live_slots()
-            slots = slots[self._wanted.k[slots] > 0].astype(np.int32)
+            live = self._subscription_ids.live_slots()
+            slots = live[self._wanted.k[live] > 0].astype(np.int32)
             self._arrange(slots)
             self._rows, self._takers, self._lists, self._cells = begin_all(
                 self._moving, self._fixed, slots, False, *self._window_of_kernels, self._how

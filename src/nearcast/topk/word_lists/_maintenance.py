@@ -1,5 +1,7 @@
 """What keeps an endless stream in bounded memory: words that are gone, numbers that grow."""
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -19,9 +21,12 @@ def words_in_use(postings: Postings, rings: Rings, words: int) -> NDArray[np.int
 
 
 def with_words(
-    postings: Postings, wanted: Wanted, messages: Messages, rings: Rings, kept: NDArray[np.int64]
-) -> tuple[Postings, Rings]:
-    """Number the words that are kept anew, in the same order.  O(everything)."""
+    postings: Any, wanted: Wanted, messages: Messages, rings: Rings, kept: NDArray[np.int64]
+) -> tuple[Any, Rings]:
+    """Number the words that are kept anew, in the same order.  O(everything).
+
+    `postings` have `start`, `held` and `room` for each word.
+    """
     number = np.full(len(postings.start), -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     wanted.word[:] = number[wanted.word]  # of subscriptions that are gone: whatever it is
