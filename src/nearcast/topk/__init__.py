@@ -15,7 +15,7 @@ from nearcast.topk.skype import (
     Skype,
 )
 from nearcast.topk.windows import CountWindow, TimeWindow
-from nearcast.topk.word_lists import WordLists
+from nearcast.topk.word_lists.index import WordLists
 from nearcast.topk.word_statistics import WordStatistics
 
 __all__ = [

@@ -1,5 +1,1 @@
-"""`WordLists` and its kernels."""
-
-from nearcast.topk.word_lists.index import WordLists
-
-__all__ = ["WordLists"]
+"""`WordLists` (in `index`) and its kernels."""
