@@ -23,7 +23,7 @@ from nearcast.topk.skype._lists import (
 from nearcast.topk.skype._process import How
 from nearcast.topk.skype._pyramid import Pyramid, cells_of
 from nearcast.topk.skype._reevaluate import KMAX, most_kept
-from nearcast.topk.skype._rows import Rows
+from nearcast.topk.skype._rows import KNOWS_ALL, Rows
 from nearcast.topk.skype._takers import Takers
 from nearcast.topk.word_lists._check import _check_messages
 from nearcast.topk.word_lists._wanted import Distances, Wanted, score_of
@@ -74,7 +74,7 @@ def _check_row(
     theta = float(rows.theta[slot])
     assert count <= rows.room[slot]
     assert row == sorted(row, reverse=True)
-    assert theta == 0.0 or count >= k
+    assert theta == KNOWS_ALL or count >= k
     assert how.policy != KMAX or count <= most_kept(k, how.factor)
     mask, ring = len(messages.lon) - 1, len(messages.word) - 1
     mine = set(wanted.word[int(wanted.first[slot]) :][: int(wanted.words[slot])].tolist())
@@ -91,7 +91,7 @@ def _check_row(
     assert set(row) <= set(everything)
     for score, seq in set(everything) - set(row):
         dominating = sum(s >= score and other > seq for s, other in everything)
-        is_below = theta > 0.0 and all((score, seq) < each for each in row)
+        is_below = theta != KNOWS_ALL and all((score, seq) < each for each in row)
         assert is_below or (how.policy != KMAX and dominating >= k), (score, seq, row)
     if how.policy != KMAX:
         for i in range(count):

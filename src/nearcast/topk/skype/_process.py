@@ -22,7 +22,7 @@ from nearcast.topk.skype._disseminate import (
 )
 from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._reevaluate import accept, refill
-from nearcast.topk.skype._rows import position_of, take_out
+from nearcast.topk.skype._rows import KNOWS_ALL, position_of, take_out
 from nearcast.topk.skype._takers import add_taker, taken_by, with_messages
 from nearcast.topk.word_lists._process import (
     AFFECTED,
@@ -273,7 +273,7 @@ def depart(moving, fixed, seq, is_early, idf, grid, space, how):
             touched = with_room_to_remember(touched, k)
             remember(touched, rows, slot, k)
         take_out(rows, slot, position)
-        if is_early or (rows.held[slot] < k and rows.theta[slot] > 0.0):
+        if is_early or (rows.held[slot] < k and rows.theta[slot] != KNOWS_ALL):
             touched.counts[SEARCHES] += 1
             rows, takers = fill(
                 rows, takers, wanted, slot, messages, rings, idf, grid, space, how, work

@@ -12,7 +12,7 @@ from numba import njit
 
 from nearcast.topk.skype._cost import SEARCH, SEARCH_POSTING, messages_to_keep
 from nearcast.topk.skype._inner import inner
-from nearcast.topk.skype._rows import enter, with_room_in_row, write_row
+from nearcast.topk.skype._rows import KNOWS_ALL, enter, with_room_in_row, write_row
 from nearcast.topk.word_lists._search import search, sift_down
 from nearcast.topk.word_lists._window import LIVE
 
@@ -44,7 +44,7 @@ def accept(rows, wanted, slot, score, seq, messages, rings, how, arriving):
             return rows, False
         cut_row(rows, slot, rows.aim[slot])
     else:
-        if rows.theta[slot] > 0.0 or held < 2 * k:
+        if rows.theta[slot] != KNOWS_ALL or held < 2 * k:
             return rows, False
         # The window had too few when it was searched; now there is a k-th score.
         theta = how.ratio * rows.score[at + k - 1]
@@ -106,7 +106,7 @@ def refill(rows, wanted, slot, messages, rings, idf, grid, space, how, arriving)
         scores, seqs = np.empty(most), np.empty(most, np.int32)
         size, _ = search(wanted, slot, messages, rings, idf, grid, space, most, scores, seqs)
         best_first(scores, seqs, size, most)
-        theta = scores[size - 1] if size == most else 0.0
+        theta = scores[size - 1] if size == most else KNOWS_ALL
         if how.policy != SKYBAND or size < k:
             break
         theta = how.ratio * scores[k - 1]

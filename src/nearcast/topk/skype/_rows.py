@@ -10,7 +10,7 @@ the same score keep it out for good (it is *dominated*); so the first k are the 
     start  int64[S]     where the row of a subscription begins
     room   int32[S]     entries it has room for; one of the sizes of `size_of`
     held   int32[S]     entries it has
-    theta  float64[S]   the threshold; 0 when the row knows every message of the window
+    theta  float64[S]   the threshold; -1 when the row knows every message of the window
     aim    int32[S]     of a cost-based row: how many messages the threshold was chosen for
     free   int64[64]    the first free row of each size, -1 for none; `seq` of a free row leads to
                         the next
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from nearcast.topk.skype._inner import inner
 
 SIZES = 64
+KNOWS_ALL = -1.0
 STEP = 4  # every row begins at a multiple of it, so that `seq` can lead to a free row far away
 
 

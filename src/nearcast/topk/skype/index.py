@@ -107,30 +107,27 @@ class PiecedTopK(Pieces, FlatTopK):
         self._rows, self._takers, self._lists, self._cells = begin_all(
             self._moving, self._fixed, slots, True, *self._window_of_kernels, self._how
         )
-        self._changed(len(slots))
+        self._changes_since += len(slots)
+        # When twice as many have come and gone as there were, all is arranged anew.
+        if self._changes_since > FEW_CHANGES + 2 * self._arranged:
+            live = self._subscription_ids.live_slots().astype(np.int32)
+            self._arrange(live)
+            self._rows, self._takers, self._lists, self._cells = begin_all(
+                self._moving, self._fixed, live, False, *self._window_of_kernels, self._how
+            )
+            self._changes_since = 0
 
     def _leave(self, slot: int) -> None:
         self._lists = take(
             self._lists, self._cells, self._pyramid, self._wanted, slot, self._how, self._distances
         )
         release_row(self._rows, slot)
-        self._changed(1)
-
-    def _changed(self, count: int) -> None:
-        """When twice as many have come and gone as there were, all is arranged anew."""
-        self._changes_since += count
-        if self._changes_since > FEW_CHANGES + 2 * self._arranged:
-            live = self._subscription_ids.live_slots()
-            slots = live[self._wanted.k[live] > 0].astype(np.int32)
-            self._arrange(slots)
-            self._rows, self._takers, self._lists, self._cells = begin_all(
-                self._moving, self._fixed, slots, False, *self._window_of_kernels, self._how
-            )
+        self._changes_since += 1
 
     def _arrange(self, slots: NDArray[np.int32]) -> None:
         """Empty lists and cells that suit these subscriptions."""
         self._begin_lists()
-        self._arranged, self._changes_since = len(slots), -len(slots)
+        self._arranged, self._changes_since = len(slots), -len(slots)  # which come now
         if len(slots):
             shares = np.arange(1, self.groups) / self.groups
             self._cuts = np.quantile(self._wanted.alpha[slots], shares)
