@@ -35,7 +35,7 @@ def most_from(weight):
 
 @njit(cache=True, nogil=True)
 def lowered(theta):
-    """A threshold that nothing falls short of by rounding; everything reaches that of 0, or less."""
+    """A threshold that nothing falls short of by rounding; everything reaches 0 or less."""
     return theta - SLACK if theta > 0.0 else -1.0
 
 

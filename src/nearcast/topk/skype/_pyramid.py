@@ -9,7 +9,6 @@ can be there is known beforehand.
     near   float32[S,4L] for each grid and quarter: how near that cell is at the most
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,8 @@ def empty_pyramid(levels: int, slots: int) -> Pyramid:
 @inner
 def step_of(value, start, width, steps):
     """The column or row of a grid that a coordinate is in."""
-    return int(min(steps - 1.0, max(0.0, math.floor((value - start) / width * steps))))
+    # Limited before it is a whole number, for which it may be too large.
+    return int(min(steps - 1.0, max(0.0, (value - start) / width * steps)))
 
 
 @inner
