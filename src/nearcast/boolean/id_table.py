@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_id, find_ids, take_numbers
 from nearcast.growing_array import GrowingArray
-from nearcast.text.string_table import StringTable
+from nearcast.text.string_table import StringTable, Words
 
 _MAX_LOAD = 0.7
+_FEW = 8  # ids that are sooner told one by one
 _VACANT, _INTEGER, _TEXT = 0, 1, 2
 
 
@@ -71,36 +72,55 @@ class IdTable:
         slots[known] = self._text_slot.used[texts[known]]
         return slots
 
+    def find_one(self, id_: int | str) -> int:
+        """The slot of an id, -1 for one that is not in the table.  O(1) expected."""
+        if isinstance(id_, int):
+            return int(find_id(self._table, self._number.used, id_))
+        text = int(self._texts.find([id_])[0])
+        return int(self._text_slot.used[text]) if text >= 0 else -1
+
     def has(self, id_: int | str) -> bool:
         """Is this id in the table?  O(1) expected."""
-        if isinstance(id_, int):
-            return bool(find_id(self._table, self._number.used, id_) >= 0)
-        return bool(self.find(pa.array([id_]))[0] >= 0)
+        return self.find_one(id_) >= 0
 
     def slot_of(self, id_: int | str) -> int:
         """The slot of an id, KeyError if it is not in the table.  O(1) expected."""
-        slot = int(self.find(pa.array([id_]))[0])
+        slot = self.find_one(id_)
         if slot < 0:
             raise KeyError(id_)
         return slot
 
     def add(self, ids: pa.Array) -> NDArray[np.int32]:
         """Give each id a slot; none may be in the table yet.  Amortised O(1) each."""
-        slots = self._claim(len(ids))
         if pa.types.is_integer(ids.type):
-            self._number.used[slots] = _integers(ids)
-            self._kind.used[slots] = _INTEGER
-            self._enter(slots)
-        else:
-            self._forget_unused_texts()
-            texts = self._texts.add(ids)
-            self._number.used[slots] = texts
-            self._kind.used[slots] = _TEXT
-            fresh = len(self._texts) - len(self._text_slot.used)
-            self._text_slot.extend(np.full(fresh, -1, np.int32))
-            self._text_slot.used[texts] = slots
-            self._text_count += len(ids)
-        self._count += len(ids)
+            return self._add_integers(_integers(ids))
+        return self._add_texts(ids)
+
+    def add_one(self, id_: int | str) -> int:
+        """Give an id a slot; it may not be in the table yet.  Amortised O(1)."""
+        if isinstance(id_, int):
+            return int(self._add_integers(np.array([id_]))[0])
+        return int(self._add_texts([id_])[0])
+
+    def _add_integers(self, numbers: NDArray[np.int64]) -> NDArray[np.int32]:
+        slots = self._claim(len(numbers))
+        self._number.used[slots] = numbers
+        self._kind.used[slots] = _INTEGER
+        self._enter(slots)
+        self._count += len(slots)
+        return slots
+
+    def _add_texts(self, ids: Words) -> NDArray[np.int32]:
+        self._forget_unused_texts()
+        slots = self._claim(len(ids))
+        texts = self._texts.add(ids)
+        self._number.used[slots] = texts
+        self._kind.used[slots] = _TEXT
+        fresh = len(self._texts) - len(self._text_slot.used)
+        self._text_slot.extend(np.full(fresh, -1, np.int32))
+        self._text_slot.used[texts] = slots
+        self._text_count += len(slots)
+        self._count += len(slots)
         return slots
 
     def remove(self, slots: NDArray[Any]) -> None:
@@ -131,7 +151,7 @@ class IdTable:
 
     def list_of(self, slots: NDArray[Any]) -> list[int | str]:
         """The ids in these slots, each as it was given.  O(slots)."""
-        if self._text_count in (0, self._count):
+        if len(slots) > _FEW and self._text_count in (0, self._count):
             return self.ids_of(slots).to_pylist()
         return [self.id_of(slot) for slot in slots.tolist()]
 

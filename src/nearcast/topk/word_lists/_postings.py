@@ -34,19 +34,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.subscriptions import (
     ALPHA as PLACE_ALPHA,
 )
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.subscriptions import (
     FIRST,
     LAT,
     LON,
     WORDS,
     spot,
 )
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.subscriptions import (
     THETA as PLACE_THETA,
 )
+from nearcast.topk._flat.window import log2
 
 START, HELD, ROOM, CHANGES = range(4)
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
@@ -157,15 +158,6 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
 
 
 # ---------------------------------------------------------------- room
-
-
-@njit(cache=True, nogil=True)
-def log2(power):
-    """The exponent of a power of two."""
-    kind = 0
-    while (1 << kind) < power:
-        kind += 1
-    return kind
 
 
 @njit(cache=True, nogil=True)

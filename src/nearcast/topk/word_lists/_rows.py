@@ -18,9 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._subscriptions import HELD, ROOM, START, THETA
+from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA
 
-STEP = 8  # entries that a row grows by
 ENTRIES, FREE = 0, 1  # cells of `used`
 
 

@@ -13,7 +13,7 @@ from nearcast.boolean.id_table import IdTable
 from nearcast.growing_array import GrowingArray
 from nearcast.model import Id
 from nearcast.storage import part
-from nearcast.topk.word_lists._window import NEXT, OLDEST, Messages
+from nearcast.topk._flat.window import NEXT, OLDEST, Messages
 
 _NONE = -1
 
@@ -43,7 +43,13 @@ class MessageIds:
 
     def add(self, ids: pa.Array, messages: Messages) -> None:
         """The newest messages of the window have these ids, which are new."""
-        slots = self._ids.add(ids)
+        self._place(self._ids.add(ids), messages)
+
+    def add_one(self, id: Id, messages: Messages) -> None:
+        """The newest message of the window has this id, which is new."""
+        self._place(np.array([self._ids.add_one(id)], np.int32), messages)
+
+    def _place(self, slots: NDArray[np.int32], messages: Messages) -> None:
         oldest, end = int(messages.ends[OLDEST]), int(messages.ends[NEXT])
         first, size = end - len(slots), len(messages.live)
         if size != len(self._slot):
@@ -59,7 +65,7 @@ class MessageIds:
 
     def take_out(self, id: Id) -> int | None:
         """Forget one id: the arrival of its message, None where it is not in the window."""
-        slot = int(self._ids.find(pa.array([id]))[0])
+        slot = self._ids.find_one(id)
         if slot < 0:
             return None
         seq = int(self._seq.used[slot])
@@ -68,6 +74,8 @@ class MessageIds:
 
     def forget(self, first: int, last: int) -> dict[int, Id]:
         """Forget the ids of the arrivals first:last, but of replaced ones: which they were."""
+        if first == last:
+            return {}
         seqs = np.arange(first, last)
         slots = self._slot[seqs & (len(self._slot) - 1)]
         mine = self._seq.used[slots] == seqs  # not those that were replaced

@@ -8,31 +8,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.prefetch import prefetch_row
-from nearcast.topk.word_lists._rows import (
-    STEP,
-    claim_row,
-    most_entries,
-    release_row,
-    usual_entries,
-    with_spare,
-    without_dominated,
-)
-from nearcast.topk.word_lists._subscriptions import (
-    ALPHA,
-    FIRST,
-    LAT,
-    LON,
-    THETA,
-    WORDS,
-    K,
-    nearness,
-)
-from nearcast.topk.word_lists._subscriptions import HELD as ROW_HELD
-from nearcast.topk.word_lists._subscriptions import ROOM as ROW_ROOM
-from nearcast.topk.word_lists._subscriptions import START as ROW_START
-from nearcast.topk.word_lists._window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
-from nearcast.topk.word_lists._window import LAT as MESSAGE_LAT
-from nearcast.topk.word_lists._window import LON as MESSAGE_LON
+from nearcast.topk._flat.subscriptions import ALPHA, FIRST, LAT, LON, WORDS, nearness
+from nearcast.topk._flat.window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
+from nearcast.topk._flat.window import LAT as MESSAGE_LAT
+from nearcast.topk._flat.window import LON as MESSAGE_LON
 
 TOGETHER = 64  # messages that are looked at together
 OFF = np.float32(4e-6)  # what a bound in float32 may be too low by
@@ -304,46 +283,11 @@ def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores,
 
 
 @njit(cache=True, nogil=True)
-def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
-    """A row from the window alone, with a threshold that fits; there is spare room."""
-    k = subscriptions.head[slot, K]
-    most = usual_entries(k)
-    scores, seqs = np.empty(most), np.empty(most, np.int32)
-    size, lost = search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs)
+def best_first(scores, seqs, size, most):
+    """Sort what `search` has found; it is a heap when it is full.  O(size log size)."""
     if size < most:
         make_heap(scores, seqs, size)
-    worst = scores[0] if size > 0 else 0.0
-    for last in range(size - 1, 0, -1):  # best first: the worst goes to the end, again and again
+    for last in range(size - 1, 0, -1):  # the worst goes to the end, again and again
         scores[0], scores[last] = scores[last], scores[0]
         seqs[0], seqs[last] = seqs[last], seqs[0]
         sift_down(scores, seqs, last, 0)
-    theta = 0.0
-    if lost >= 0.0 or size == most:
-        theta = worst
-        if lost == worst:
-            # Older ones of the lowest score are missing. They never come into the list where k
-            # newer ones of that score are here; else that score is not kept.
-            equal = 0
-            while equal < size and scores[size - 1 - equal] == worst:
-                equal += 1
-            if equal < k:
-                size -= equal
-                theta = scores[size - 1]
-    size = without_dominated(scores, seqs, size, k)
-    release_row(subscriptions, rows, slot)
-    steps = size // STEP + 1
-    at = claim_row(rows, steps)
-    rows.score[at * STEP : at * STEP + size] = scores[:size]
-    rows.seq[at * STEP : at * STEP + size] = seqs[:size]
-    head = subscriptions.head[slot]
-    head[ROW_START], head[ROW_HELD], head[ROW_ROOM] = at, size, steps * STEP
-    subscriptions.place[slot, THETA] = theta
-
-
-@njit(cache=True, nogil=True)
-def fill_rows(subscriptions, rows, slots, messages, rings, idf, grid, space):
-    """Rows for new subscriptions; the rows, with more room perhaps."""
-    for slot in slots:
-        rows = with_spare(rows, most_entries(subscriptions.head[slot, K]) + STEP)
-        fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
-    return rows

@@ -25,8 +25,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._postings import log2
-
 OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
 LON, LAT, TIME, LENGTH = range(4)
 START, HEAD, HELD, ROOM, HEAVIEST = range(5)
@@ -151,6 +149,15 @@ def read_words(messages, m, idf):
 
 
 @njit(cache=True, nogil=True)
+def log2(power):
+    """The exponent of a power of two."""
+    kind = 0
+    while (1 << kind) < power:
+        kind += 1
+    return kind
+
+
+@njit(cache=True, nogil=True)
 def claim_ring(rings, kind):
     """Room for 2**kind postings: (rings, larger perhaps, where it begins)."""
     at = rings.free[kind]
@@ -221,4 +228,58 @@ def drop_oldest(rings, word):
         rings = move_ring(rings, word, 0)
     elif 4 * ring[HELD] <= ring[ROOM]:
         rings = move_ring(rings, word, ring[ROOM] // 2)
+    return rings
+
+
+@njit(cache=True, nogil=True)
+def cell_of(lon, lat, grid):
+    """The cell of the grid that a place is in."""
+    west, south, width, height = grid
+    # Limited before it is a whole number, for which it may be too large.
+    column = int(min(CELLS - 1.0, max(0.0, (lon - west) / width)))
+    row = int(min(CELLS - 1.0, max(0.0, (lat - south) / height)))
+    return np.uint16(column * CELLS + row)
+
+
+@njit(cache=True, nogil=True)
+def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
+    """The newest message, of distinct words: (messages, rings, the weights of its words)."""
+    said = 0
+    for count in times:
+        said += count
+    messages = with_room(messages, said)
+    seq = messages.ends[NEXT]
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    at = messages.ends[NEXT_WORD]
+    messages.place[m, LON], messages.place[m, LAT], messages.place[m, TIME] = lon, lat, time
+    messages.live[m] = True
+    messages.first[m], messages.words[m] = at, said
+    messages.ends[NEXT] = seq + 1
+    messages.ends[LIVE] += 1
+    messages.ends[NEXT_WORD] = at + said
+    cell = cell_of(lon, lat, grid)
+    weight, messages.place[m, LENGTH] = unit_weights(word, times, idf)
+    messages.marks[m] = 0
+    for j in range(len(word)):
+        messages.marks[m] |= mark(word[j])
+        for _ in range(times[j]):
+            messages.word[at & ring] = word[j]
+            at += 1
+        rounded = np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
+        rings = append(rings, word[j], np.int32(seq), cell, rounded)
+    return messages, rings, weight
+
+
+@njit(cache=True, nogil=True)
+def forget_oldest(messages, rings):
+    """The words of the oldest message, which has departed, lead to it no longer."""
+    seq = messages.ends[OLDEST]
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    begin, last = messages.first[m], np.int32(-1)
+    for i in range(begin, begin + messages.words[m]):
+        word = messages.word[i & ring]
+        if word != last:
+            rings = drop_oldest(rings, word)
+        last = word
+    messages.ends[OLDEST] = seq + 1
     return rings
