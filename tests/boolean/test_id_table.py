@@ -44,6 +44,12 @@ class Table(RuleBasedStateMachine):
             gone = data.draw(st.lists(st.sampled_from(live), unique=True))
             self.table.remove(np.array([self.slots.pop(id_) for id_ in gone], np.int32))
 
+    @rule(data=st.data())
+    def remove_one(self, data):
+        if self.slots:
+            gone = data.draw(st.sampled_from(sorted(self.slots, key=repr)))
+            self.table.remove_one(self.slots.pop(gone))
+
     @rule(ids=st.lists(INTEGERS, max_size=5) | st.lists(STRINGS, max_size=5))
     def find(self, ids):
         assert self.table.find(arrow(ids)).tolist() == [self.slots.get(id_, -1) for id_ in ids]

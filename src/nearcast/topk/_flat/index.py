@@ -251,7 +251,9 @@ class FlatTopK(TopKIndex):
         counts = Counter(message.keywords)
         numbers = self._numbers(list(counts))
         rarities = self._idf.used[numbers].tolist()
-        rare_first = sorted(zip(rarities, numbers.tolist(), counts.values(), strict=True), key=_rank)
+        rare_first = sorted(
+            zip(rarities, numbers.tolist(), counts.values(), strict=True), key=_rank
+        )
         self._choose_grid(at.lon, at.lat)
         self.now = now
         replaced = self._message_ids.take_out(message.id)
@@ -302,19 +304,16 @@ class FlatTopK(TopKIndex):
         self._pass(-1, np.empty((0, 2)), np.empty(0), np.zeros(1, np.int64), nothing, nothing)
         return self._changes(self._message_ids.forget(oldest, int(self._messages.ends[OLDEST])))
 
-    def _changes(self, ids_before: dict[int, Id]) -> list[ListChange]:
+    def _changes(self, ids: dict[int, Id]) -> list[ListChange]:
+        """The lists that this step has changed; `ids` of arrivals that have left the window."""
         touched = self._touched
         changes = []
         for n in range(int(touched.ends[LISTS])):
             slot = int(touched.slot[n])
             begin, end = int(touched.start[n]), int(touched.start[n + 1])
-            before = tuple(
-                (ids_before[seq] if seq in ids_before else self._message_ids.id_of(seq), score)
-                for seq, score in zip(
-                    touched.seq[begin:end].tolist(), touched.score[begin:end].tolist(), strict=True
-                )
-            )
-            change = list_change(self._subscription_ids.id_of(slot), before, self._ranked(slot))
+            before = self._named(touched.seq[begin:end], touched.score[begin:end], ids)
+            after = self._ranked(slot, ids)
+            change = list_change(self._subscription_ids.id_of(slot), before, after)
             if change:
                 changes.append(change)
         return changes
@@ -322,18 +321,23 @@ class FlatTopK(TopKIndex):
     # ------------------------------------------------------------------ looking things up
 
     def results(self, subscription_id: Id) -> Ranked:
-        return self._ranked(self._slot(subscription_id))
+        return self._ranked(self._slot(subscription_id), {})
 
-    def _ranked(self, slot: int) -> Ranked:
+    def _ranked(self, slot: int, ids: dict[int, Id]) -> Ranked:
         head, rows = self._subscriptions.head[slot], self._rows
         at = int(head[START]) * STEP
         end = at + min(int(head[K]), int(head[HELD]))
-        return tuple(
-            (self._message_ids.id_of(seq), score)
-            for seq, score in zip(
-                rows.seq[at:end].tolist(), rows.score[at:end].tolist(), strict=True
-            )
-        )
+        return self._named(rows.seq[at:end], rows.score[at:end], ids)
+
+    def _named(
+        self, seqs: NDArray[np.int32], scores: NDArray[np.float64], ids: dict[int, Id]
+    ) -> Ranked:
+        """Ids and scores; `ids` of arrivals that are known, to which others are added."""
+        arrivals = seqs.tolist()
+        for seq in arrivals:
+            if seq not in ids:
+                ids[seq] = self._message_ids.id_of(seq)
+        return tuple(zip([ids[seq] for seq in arrivals], scores.tolist(), strict=True))
 
     def subscription(self, subscription_id: Id) -> TopKSubscription:
         """A live subscription, its words in alphabetical order."""

@@ -1,14 +1,14 @@
 """What subscriptions want, and where their rows and postings are.
 
-place   float64[S, 4]  LON, LAT, ALPHA; THETA, the lowest score that the row holds, 0 when it has
-                       every message of the window
+place   float64[S, 4]  LON, LAT, ALPHA; THETA, the lowest score that the row takes, or what an index
+                       has there when the row knows every message of the window
 head    int32[S, 8]    START of the row, in steps of entries; HELD, entries it has; ROOM for how
                        many; K, 0 for a slot that is vacant; FIRST, its terms are
                        FIRST:FIRST + WORDS; SEEN, the message that was last looked at for it;
                        STAMP, the step that last changed its list
 word    int32[T]       distinct, in the order of words
 weight  float64[T]     of the vector of unit length
-where   int32[T]       position in the list of the word
+where   int32[T]       position in the list of the word; of `WordLists`
 
 What a message needs to know of a subscription is in two cache lines and its terms.
 """

@@ -198,7 +198,8 @@ def publish_all(
     state, replaced, until, at, times_of_messages, word_start, word, times, most, seconds,
     idf, grid, space, largest,
 ):  # fmt: skip
-    """Many messages, one after the other: (state, how many lists each has changed).
+    """Many messages, one after the other: (what of the state may be other arrays now, how many
+    lists each has changed).
 
     First the message of the arrival `replaced` goes, if that is not -1, and after all it is
     `until`.
@@ -228,4 +229,4 @@ def publish_all(
             at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid, space, largest,
         )  # fmt: skip
         changed[i] = touched.ends[LISTS]
-    return (subscriptions, rows, postings, messages, rings, touched), changed
+    return (rows, postings, messages, rings, touched), changed

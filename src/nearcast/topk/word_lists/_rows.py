@@ -3,7 +3,8 @@
 A *row* holds the messages of one subscription that score at least its threshold, best first, of
 equal scores the newer first; those that k newer ones of at least the same score stand before may
 be missing: they cannot come into the list before they leave the window. Where a row begins, how
-many entries it has and its threshold stand with the subscription.
+many entries it has and its threshold, 0 when it has every message of the window, stand with the
+subscription.
 
     score  float64[E]   of each entry
     seq    int32[E]     the message, by arrival

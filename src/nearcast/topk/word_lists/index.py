@@ -107,7 +107,7 @@ class WordLists(FlatTopK):
             state, replaced, self.now, at, times, start, word, counts, self._most, self._seconds,
             *self._how,
         )  # fmt: skip
-        _, self._rows, self._postings, self._messages, self._rings, self._touched = state
+        self._rows, self._postings, self._messages, self._rings, self._touched = state
         return changed
 
     @property
