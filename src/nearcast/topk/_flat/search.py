@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.prefetch import prefetch_row
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import ALPHA, FIRST, LAT, LON, WORDS, nearness
 from nearcast.topk._flat.window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
 from nearcast.topk._flat.window import LAT as MESSAGE_LAT
@@ -18,13 +18,13 @@ OFF = np.float32(4e-6)  # what a bound in float32 may be too low by
 NEVER = np.float32(-np.inf)  # no bound is below it
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_worse(score, seq, other_score, other_seq):
     """Does the first come after the second in a list?"""
     return score < other_score or (score == other_score and seq < other_seq)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sift_down(scores, seqs, size, at):
     """Let a heap with the worst on top be one again."""
     score, seq = scores[at], seqs[at]
@@ -43,14 +43,14 @@ def sift_down(scores, seqs, size, at):
     scores[at], seqs[at] = score, seq
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_heap(scores, seqs, size):
     """A heap with the worst on top."""
     for at in range(size // 2 - 1, -1, -1):
         sift_down(scores, seqs, size, at)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def apart_from(cell, start, width, value, is_open):
     """How far a coordinate is, at the least, from those in a column or row of the grid.
 
@@ -64,7 +64,7 @@ def apart_from(cell, start, width, value, is_open):
     return max(0.0, max(below, above) - rounding)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearness_of_cells(alpha, lon, lat, grid, space, near):
     """What the place of a message adds to its score at the most, by the cell that it is in."""
     west, south, width, height = grid
@@ -117,7 +117,7 @@ class Reach(NamedTuple):
     marks: np.uint64
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bound(weight, cell, reach):
     """The most that the score of a message can be, its weight in units of 1/65535."""
     theirs = np.float32(weight) * np.float32(1.0 / 65535.0)
@@ -126,7 +126,7 @@ def bound(weight, cell, reach):
     return reach.near[cell] + reach.by_word * theirs + rest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def promising(rings, first, last, reach, low, is_promising):
     """Which of the postings first:last have a bound of low or more: how many."""
     weights, cells = rings.weight[first:last], rings.cell[first:last]
@@ -137,7 +137,7 @@ def promising(rings, first, last, reach, low, is_promising):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def most_of_rest(subscriptions, slot, rings, most_rest):
     """What the terms after each one can add to a score at the most, as the window is."""
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
@@ -151,7 +151,7 @@ def most_of_rest(subscriptions, slot, rings, most_rest):
     return added
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_ahead(messages, seqs):
     """Have what is needed of some messages brought near."""
     mask, ring = len(messages.live) - 1, len(messages.word) - 1
@@ -162,7 +162,7 @@ def read_ahead(messages, seqs):
         prefetch_row(messages.word, messages.first[seq & mask] & ring)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def score_at(subscriptions, slot, t, messages, m, idf, space):
     """The score of a message that is met at term t; -1 when an earlier term has met it."""
     head, place, theirs = subscriptions.head[slot], subscriptions.place[slot], messages.place[m]
@@ -182,7 +182,7 @@ def score_at(subscriptions, slot, t, messages, m, idf, space):
     return place[ALPHA] * near + (1.0 - place[ALPHA]) * alike
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take(scores, seqs, size, most, score, seq):
     """A message comes into a heap if it is good enough: (its size, the score that is lost)."""
     if size < most:
@@ -198,7 +198,7 @@ def take(scores, seqs, size, most, score, seq):
     return size, score
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search_ring(
     subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
 ):
@@ -239,14 +239,14 @@ def search_ring(
     return size, lost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def alone(rings, at, reach):
     """The most that the score of a message can be that has none of the words that are left."""
     theirs = np.float32(rings.weight[at]) * np.float32(1.0 / 65535.0)
     return reach.near[rings.cell[at]] + reach.by_word * theirs
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs):
     """The `most` best messages as a heap: (how many, the best score that had no place)."""
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
@@ -282,7 +282,7 @@ def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores,
     return size, lost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def best_first(scores, seqs, size, most):
     """Sort what `search` has found; it is a heap when it is full.  O(size log size)."""
     if size < most:

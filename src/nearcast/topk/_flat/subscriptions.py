@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from nearcast.model import Space
 from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
+from nearcast.topk._flat.inner import inner
 
 LON, LAT, ALPHA, THETA = range(4)
 START, HELD, ROOM, K, FIRST, WORDS, SEEN, STAMP = range(8)
@@ -72,7 +73,7 @@ class Distances(NamedTuple):
         return cls(on_earth, max_dist, EARTH_RADIUS / max_dist if on_earth else 1.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spot(lon, lat, space):
     """A place in float32 such that straight lines between places are never too long."""
     if space.on_earth:
@@ -89,7 +90,7 @@ def spot(lon, lat, space):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spot_error(lon, lat, largest, space):
     """How much too long a straight line from the spot of a message may be, by rounding.
 

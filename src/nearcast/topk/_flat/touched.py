@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, STAMP, START, STEP, K
 
 CANDIDATES, AFFECTED, SEARCHES = range(3)
@@ -43,7 +43,7 @@ def none_touched() -> Touched:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def longer(array, size):
     """The same things in an array with room for more."""
     if size <= len(array):
@@ -53,7 +53,7 @@ def longer(array, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_spare_lists(touched, lists, entries):
     """Room to remember so many lists more, with so many entries."""
     n = touched.ends[LISTS]
@@ -70,7 +70,7 @@ def with_spare_lists(touched, lists, entries):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remember(touched, subscriptions, rows, slot):
     """Keep the list of a subscription as it is before the first change of this step."""
     head = subscriptions.head[slot]
@@ -88,7 +88,7 @@ def remember(touched, subscriptions, rows, slot):
         touched.score[begin + i] = rows.score[at + i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_step(touched):
     """Nothing has been touched yet."""
     touched.ends[LISTS] = 0

@@ -25,6 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
+
 OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
 LON, LAT, TIME, LENGTH = range(4)
 START, HEAD, HELD, ROOM, HEAVIEST = range(5)
@@ -79,7 +81,7 @@ def no_rings() -> Rings:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rolled(ring, first, last, size):
     """A larger ring with the same things at first:last."""
     larger = np.empty((size, *ring.shape[1:]), ring.dtype)
@@ -88,7 +90,7 @@ def rolled(ring, first, last, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room(messages, words):
     """Room for one more message of so many words.  Amortised O(1)."""
     oldest, following = messages.ends[OLDEST], messages.ends[NEXT]
@@ -148,7 +150,7 @@ def read_words(messages, m, idf):
     return word[:count], weight[:count]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def log2(power):
     """The exponent of a power of two."""
     kind = 0
@@ -157,7 +159,7 @@ def log2(power):
     return kind
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_ring(rings, kind):
     """Room for 2**kind postings: (rings, larger perhaps, where it begins)."""
     at = rings.free[kind]
@@ -181,7 +183,7 @@ def claim_ring(rings, kind):
     return rings, np.int32(used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move_ring(rings, word, room):
     """The same postings where there is more, or less, room, from its beginning on."""
     ring = rings.rings[word]
@@ -202,7 +204,7 @@ def move_ring(rings, word, room):
     return rings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append(rings, word, seq, cell, weight):
     """A new message has the word.  Amortised O(1)."""
     ring = rings.rings[word]
@@ -217,7 +219,7 @@ def append(rings, word, seq, cell, weight):
     return rings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_oldest(rings, word):
     """The oldest message of a word has left the window.  Amortised O(1)."""
     ring = rings.rings[word]
@@ -231,7 +233,7 @@ def drop_oldest(rings, word):
     return rings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cell_of(lon, lat, grid):
     """The cell of the grid that a place is in."""
     west, south, width, height = grid
@@ -241,7 +243,7 @@ def cell_of(lon, lat, grid):
     return np.uint16(column * CELLS + row)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
     """The newest message, of distinct words: (messages, rings, the weights of its words)."""
     said = 0
@@ -270,7 +272,7 @@ def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
     return messages, rings, weight
 
 
-@njit(cache=True, nogil=True)
+@inner
 def forget_oldest(messages, rings):
     """The words of the oldest message, which has departed, lead to it no longer."""
     seq = messages.ends[OLDEST]

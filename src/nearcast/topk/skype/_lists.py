@@ -35,8 +35,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.window import log2
-from nearcast.topk.skype._inner import inner
 
 WEIGHT, SUM, REST_MOST, INSIDE, ALPHA, THETA, STAR, MOST, MOST_ALPHA = range(9)
 POSTINGS, HEADS, LABELS = range(3)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, THETA, K, score_of
 from nearcast.topk._flat.touched import (
     AFFECTED,
@@ -37,7 +38,6 @@ from nearcast.topk.skype._disseminate import (
     put,
     tell,
 )
-from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._reevaluate import accept, refill
 from nearcast.topk.skype._rows import KNOWS_ALL, position_of, take_out
 from nearcast.topk.skype._takers import add_taker, taken_by, with_message

@@ -10,12 +10,12 @@ Each takes what reaches the threshold of the row and searches the window when fe
 import numpy as np
 from numba import njit
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import FIRST, HELD, START, STEP, THETA, WORDS, K
 from nearcast.topk._flat.window import HELD as RING_HELD
 from nearcast.topk._flat.window import LIVE
 from nearcast.topk.skype._cost import SEARCH, SEARCH_POSTING, messages_to_keep
-from nearcast.topk.skype._inner import inner
 from nearcast.topk.skype._rows import KNOWS_ALL, enter, with_room_in_row, write_row
 
 COST_BASED, SKYBAND, KMAX = range(3)

@@ -23,8 +23,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP
-from nearcast.topk.skype._inner import inner
 
 SIZES = 64
 KNOWS_ALL = -1.0

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.window import NEXT, OLDEST, rolled
-from nearcast.topk.skype._inner import inner
 
 FREE, USED = range(2)
 

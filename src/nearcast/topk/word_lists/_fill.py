@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA, K
 from nearcast.topk.word_lists._rows import (
@@ -15,7 +16,7 @@ from nearcast.topk.word_lists._rows import (
 )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
     """A row from the window alone, with a threshold that fits; there is spare room."""
     k = subscriptions.head[slot, K]

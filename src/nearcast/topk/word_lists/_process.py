@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.prefetch import prefetch_row
+from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import (
     FIRST,
     HELD,
@@ -46,7 +47,7 @@ from nearcast.topk.word_lists._rows import enter, most_entries, position_of, tak
 SOON, SOONER = 12, 6  # candidates ahead whose heads, whose terms and rows are asked for
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spare_for(rows, touched, subscriptions, found):
     """Room for whatever the subscriptions that were found may need in this step."""
     entries, shown = 0, 0
@@ -60,7 +61,7 @@ def spare_for(rows, touched, subscriptions, found):
     return with_spare(rows, entries), with_spare_lists(touched, len(found), shown)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def concerned(postings, word, weight, lon, lat, space, largest):
     """The subscriptions that a message may concern, some of them twice."""
     most = 0
@@ -83,7 +84,7 @@ def concerned(postings, word, weight, lon, lat, space, largest):
     return found[:hits]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     """The newest message: into the window, and into the rows of those whom it concerns."""
     subscriptions, rows, postings, messages, rings, touched = state
@@ -97,7 +98,7 @@ def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     return subscriptions, rows, postings, messages, rings, touched
 
 
-@njit(cache=True, nogil=True)
+@inner
 def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, weight, space):
     """Into the rows of those among the found whose threshold the message reaches."""
     touched.counts[CANDIDATES] += len(found)
@@ -123,7 +124,7 @@ def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, we
     return postings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def depart(state, seq, is_early, idf, grid, space, largest):
     """A message leaves the rows it is in; rows that have run short are filled from the window.
 
@@ -144,7 +145,7 @@ def depart(state, seq, is_early, idf, grid, space, largest):
     return subscriptions, rows, postings, messages, rings, touched
 
 
-@njit(cache=True, nogil=True)
+@inner
 def dismiss(
     subscriptions, rows, postings, messages, rings, touched, found, seq, is_early, idf, grid, space
 ):
@@ -175,7 +176,7 @@ def dismiss(
     return postings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def expire(state, most, before, idf, grid, space, largest):
     """What is too many, or not later than `before`, leaves the window, the oldest first."""
     subscriptions, rows, postings, messages, rings, touched = state
