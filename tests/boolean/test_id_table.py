@@ -30,6 +30,13 @@ class Table(RuleBasedStateMachine):
         assert max([*slots, *self.slots.values()], default=-1) < self.table.slots
         self.slots.update(zip(new, slots, strict=True))
 
+    @rule(id_=INTEGERS | STRINGS)
+    def add_one(self, id_):
+        if id_ not in self.slots:
+            slot = self.table.add_one(id_)
+            assert slot not in self.slots.values()
+            self.slots[id_] = slot
+
     @rule(data=st.data())
     def remove(self, data):
         if self.slots:
@@ -37,9 +44,16 @@ class Table(RuleBasedStateMachine):
             gone = data.draw(st.lists(st.sampled_from(live), unique=True))
             self.table.remove(np.array([self.slots.pop(id_) for id_ in gone], np.int32))
 
+    @rule(data=st.data())
+    def remove_one(self, data):
+        if self.slots:
+            gone = data.draw(st.sampled_from(sorted(self.slots, key=repr)))
+            self.table.remove_one(self.slots.pop(gone))
+
     @rule(ids=st.lists(INTEGERS, max_size=5) | st.lists(STRINGS, max_size=5))
     def find(self, ids):
         assert self.table.find(arrow(ids)).tolist() == [self.slots.get(id_, -1) for id_ in ids]
+        assert [self.table.find_one(id_) for id_ in ids] == self.table.find(arrow(ids)).tolist()
 
     @rule()
     def save_and_load(self):

@@ -15,6 +15,7 @@ from hypothesis.stateful import (
 
 from nearcast.model import Box, Message, Point, Space, TopKSubscription
 from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from tests.topk.indexes import INDEXES, SMALL
 from tests.topk.lists import assert_same_lists
 
 WORDS = ["tea", "cake", "jazz", "bus", "naïve"]
@@ -29,7 +30,9 @@ ALPHAS = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 
 
 class Comparison(RuleBasedStateMachine):
-    """The same calls to the oracle and to the index."""
+    """The same calls to the oracle and to an index of a kind."""
+
+    kind = WordLists
 
     @initialize(
         window=WINDOWS,
@@ -50,7 +53,7 @@ class Comparison(RuleBasedStateMachine):
         }
         self.space, self.lateness = space, lateness
         self.oracle = ScanTopK(window, **options)
-        self.index = WordLists(window, **options)
+        self.index = self.kind(window, **options, **SMALL[self.kind])
         self.subscribed, self.published, self.now = set(), 0, 0.0
         self.ids_before = {}
 
@@ -113,7 +116,7 @@ class Comparison(RuleBasedStateMachine):
         with tempfile.TemporaryDirectory() as folder:
             self.index.save(Path(folder) / "index.near")
             self.oracle.save(Path(folder) / "oracle.near")
-            self.index = WordLists.load(Path(folder) / "index.near")
+            self.index = self.kind.load(Path(folder) / "index.near")
             self.oracle = ScanTopK.load(Path(folder) / "oracle.near")
 
     def compare(self, expected, found):
@@ -147,5 +150,10 @@ class Comparison(RuleBasedStateMachine):
         self.index.check()
 
 
-TestComparison = Comparison.TestCase
-TestComparison.settings = settings(max_examples=30, stateful_step_count=40)
+for kind in INDEXES:
+    case = type(kind.__name__, (Comparison,), {"kind": kind}).TestCase
+    # Those that are made of pieces share each of them with two others.
+    examples = 30 if kind is WordLists else 10
+    case.settings = settings(max_examples=examples, stateful_step_count=40)
+    globals()[f"Test{kind.__name__}"] = case
+del case

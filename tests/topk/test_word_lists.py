@@ -6,8 +6,8 @@ import pytest
 from nearcast.batches import MessageBatch
 from nearcast.model import Message, Point, Space, TopKSubscription
 from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
-from nearcast.topk.word_lists import _maintenance
-from nearcast.topk.word_lists import index as word_lists
+from nearcast.topk._flat import index as flat_index
+from nearcast.topk._flat import maintenance
 from tests.topk.lists import assert_same_lists
 
 HERE = Point(2.35, 48.86)
@@ -84,7 +84,7 @@ def test_a_batch_is_its_messages_one_by_one():
 
 
 def test_words_that_nobody_has_any_more_are_forgotten(monkeypatch):
-    monkeypatch.setattr(word_lists, "FEW_WORDS", 4)
+    monkeypatch.setattr(flat_index, "FEW_WORDS", 4)
     index = WordLists(CountWindow(3))
     index.subscribe(TopKSubscription("s", "tea", HERE))
     for n in range(200):
@@ -95,7 +95,7 @@ def test_words_that_nobody_has_any_more_are_forgotten(monkeypatch):
 
 
 def test_terms_of_those_who_left_are_forgotten(monkeypatch):
-    monkeypatch.setattr(word_lists, "FEW_WORDS", 4)
+    monkeypatch.setattr(flat_index, "FEW_WORDS", 4)
     index = WordLists(CountWindow(3))
     for n in range(100):
         index.subscribe(TopKSubscription(n, f"tea cake w{n}", HERE))
@@ -107,7 +107,7 @@ def test_terms_of_those_who_left_are_forgotten(monkeypatch):
 
 
 def test_arrivals_are_counted_from_0_again(monkeypatch):
-    monkeypatch.setattr(word_lists, "LATEST", 100)
+    monkeypatch.setattr(flat_index, "LATEST", 100)
     oracle, index = ScanTopK(CountWindow(20)), WordLists(CountWindow(20))
     for subscription in random_subscriptions(10):
         oracle.subscribe(subscription)
@@ -119,7 +119,7 @@ def test_arrivals_are_counted_from_0_again(monkeypatch):
         assert index._messages.ends[1] < 200
     for id in oracle._subscriptions:
         assert_same_lists(index.results(id), oracle.results(id))
-    assert _maintenance.LATEST > 100
+    assert maintenance.LATEST > 100
 
 
 @pytest.mark.parametrize("make", [ScanTopK, WordLists])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_id, find_ids, take_numbers
 from nearcast.growing_array import GrowingArray
-from nearcast.text.string_table import StringTable
+from nearcast.text.string_table import StringTable, Words
 
 _MAX_LOAD = 0.7
 _VACANT, _INTEGER, _TEXT = 0, 1, 2
@@ -71,15 +71,20 @@ class IdTable:
         slots[known] = self._text_slot.used[texts[known]]
         return slots
 
+    def find_one(self, id_: int | str) -> int:
+        """The slot of an id, -1 for one that is not in the table.  O(1) expected."""
+        if isinstance(id_, int):
+            return int(find_id(self._table, self._number.used, id_))
+        text = int(self._texts.find([id_])[0])
+        return int(self._text_slot.used[text]) if text >= 0 else -1
+
     def has(self, id_: int | str) -> bool:
         """Is this id in the table?  O(1) expected."""
-        if isinstance(id_, int):
-            return bool(find_id(self._table, self._number.used, id_) >= 0)
-        return bool(self.find(pa.array([id_]))[0] >= 0)
+        return self.find_one(id_) >= 0
 
     def slot_of(self, id_: int | str) -> int:
         """The slot of an id, KeyError if it is not in the table.  O(1) expected."""
-        slot = int(self.find(pa.array([id_]))[0])
+        slot = self.find_one(id_)
         if slot < 0:
             raise KeyError(id_)
         return slot
@@ -88,20 +93,19 @@ class IdTable:
         """Give each id a slot; none may be in the table yet.  Amortised O(1) each."""
         slots = self._claim(len(ids))
         if pa.types.is_integer(ids.type):
-            self._number.used[slots] = _integers(ids)
-            self._kind.used[slots] = _INTEGER
-            self._enter(slots)
+            self._put_integers(slots, _integers(ids))
         else:
-            self._forget_unused_texts()
-            texts = self._texts.add(ids)
-            self._number.used[slots] = texts
-            self._kind.used[slots] = _TEXT
-            fresh = len(self._texts) - len(self._text_slot.used)
-            self._text_slot.extend(np.full(fresh, -1, np.int32))
-            self._text_slot.used[texts] = slots
-            self._text_count += len(ids)
-        self._count += len(ids)
+            self._put_texts(slots, ids)
         return slots
+
+    def add_one(self, id_: int | str) -> int:
+        """Give an id a slot; it may not be in the table yet.  Amortised O(1)."""
+        slots = self._claim(1)
+        if isinstance(id_, int):
+            self._put_integers(slots, np.array([id_]))
+        else:
+            self._put_texts(slots, [id_])
+        return int(slots[0])
 
     def remove(self, slots: NDArray[Any]) -> None:
         """Free slots that are in use.  O(1) each."""
@@ -112,6 +116,17 @@ class IdTable:
         self._kind.used[slots] = _VACANT
         self._vacant.extend(slots)
         self._count -= len(slots)
+
+    def remove_one(self, slot: int) -> None:
+        """Free a slot that is in use.  O(1)."""
+        if self._kind.used[slot] == _INTEGER:
+            drop_ids(self._table, self._number.used, np.array([slot]))
+        else:
+            self._text_slot.used[self._number.used[slot]] = -1
+            self._text_count -= 1
+        self._kind.used[slot] = _VACANT
+        self._vacant.extend(np.array([slot]))
+        self._count -= 1
 
     def id_of(self, slot: int) -> int | str:
         """The id in a slot."""
@@ -165,10 +180,30 @@ class IdTable:
         """Slots for so many ids: vacant ones first, the lowest numbers of new ones after them."""
         again = self._vacant.shrink(min(count, len(self._vacant.used)))
         fresh = count - len(again)
+        if fresh == 0:
+            return again
         begin = self.slots
         self._number.extend(np.zeros(fresh, np.int64))
         self._kind.extend(np.zeros(fresh, np.uint8))
         return np.concatenate([again, np.arange(begin, begin + fresh, dtype=np.int32)])
+
+    def _put_integers(self, slots: NDArray[np.int32], numbers: NDArray[np.int64]) -> None:
+        self._number.used[slots] = numbers
+        self._kind.used[slots] = _INTEGER
+        self._count += len(slots)
+        self._enter(slots)
+
+    def _put_texts(self, slots: NDArray[np.int32], ids: Words) -> None:
+        self._forget_unused_texts()
+        texts = self._texts.add(ids)
+        self._number.used[slots] = texts
+        self._kind.used[slots] = _TEXT
+        fresh = len(self._texts) - len(self._text_slot.used)
+        if fresh:
+            self._text_slot.extend(np.full(fresh, -1, np.int32))
+        self._text_slot.used[texts] = slots
+        self._text_count += len(slots)
+        self._count += len(slots)
 
     def _enter(self, slots: NDArray[np.int32]) -> None:
         if self._taken + len(slots) > _MAX_LOAD * len(self._table):

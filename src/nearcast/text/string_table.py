@@ -1,6 +1,7 @@
 """Distinct strings and their numbers, without a Python object per string."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from nearcast.text._string_kernels import EMPTY, add_strings, fill_slots, find_s
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 Words: TypeAlias = "list[str] | pa.StringArray | pa.LargeStringArray | pa.ChunkedArray"
 
+_FEW = 32  # words of a list
 _MAX_LOAD = 0.6  # of the slots; linear probing gets slow beyond
 
 
@@ -145,10 +147,13 @@ def _writable(array: NDArray[np.generic], dtype: type[_Scalar]) -> NDArray[_Scal
 def _arrow_bytes(words: Words) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The UTF-8 bytes of the strings and where each begins, without copying the bytes."""
     if isinstance(words, list):
+        if len(words) <= _FEW and None not in words:
+            return _bytes_of_few(words)
         words = pa.array(words, pa.large_string())
     if words.null_count:
         raise ValueError(f"{words.null_count} of {len(words)} strings are null; drop them first")
-    words = words.cast(pa.large_string())
+    if words.type != pa.large_string():
+        words = words.cast(pa.large_string())
     if isinstance(words, pa.ChunkedArray):
         words = words.combine_chunks()
     if len(words) == 0:
@@ -156,6 +161,14 @@ def _arrow_bytes(words: Words) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     _, offsets, data = words.buffers()
     starts = _read_only(offsets, np.int64)[words.offset : words.offset + len(words) + 1]
     return _read_only(data or b"", np.uint8), starts
+
+
+def _bytes_of_few(words: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The same, sooner than an Arrow array is made of them."""
+    texts = [word.encode() for word in words]
+    starts = np.array([0, *accumulate(map(len, texts))], np.int64)
+    starts.flags.writeable = False
+    return _read_only(b"".join(texts), np.uint8), starts
 
 
 def _read_only(buffer: Any, dtype: type[_Scalar]) -> NDArray[_Scalar]:

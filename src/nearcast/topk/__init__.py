@@ -11,16 +11,36 @@ if TYPE_CHECKING:
     from nearcast.topk.lazy_window import LazyWindow
     from nearcast.topk.list_change import ListChange
     from nearcast.topk.scan import ScanTopK
+    from nearcast.topk.skype import (
+        CIQKmax,
+        CIQSkyband,
+        CIQSkype,
+        IGPTKmax,
+        IGPTSkyband,
+        IPTKmax,
+        IPTSkyband,
+        IPTSkype,
+        Skype,
+    )
     from nearcast.topk.windows import CountWindow, TimeWindow
     from nearcast.topk.word_lists import WordLists
     from nearcast.topk.word_statistics import WordStatistics
 
 __all__ = [
+    "CIQKmax",
+    "CIQSkyband",
+    "CIQSkype",
     "CountWindow",
+    "IGPTKmax",
+    "IGPTSkyband",
+    "IPTKmax",
+    "IPTSkyband",
+    "IPTSkype",
     "LazyWindow",
     "ListChange",
     "ScanTopK",
     "Scoring",
+    "Skype",
     "TimeWindow",
     "TopKIndex",
     "TopKStats",
@@ -33,6 +53,17 @@ _MODULES = {
     "lazy_window": ("LazyWindow",),
     "list_change": ("ListChange",),
     "scan": ("ScanTopK",),
+    "skype": (
+        "CIQKmax",
+        "CIQSkyband",
+        "CIQSkype",
+        "IGPTKmax",
+        "IGPTSkyband",
+        "IPTKmax",
+        "IPTSkyband",
+        "IPTSkype",
+        "Skype",
+    ),
     "windows": ("CountWindow", "TimeWindow"),
     "word_lists": ("WordLists",),
     "word_statistics": ("WordStatistics",),

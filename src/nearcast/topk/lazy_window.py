@@ -15,7 +15,7 @@ MOST_WAITING = 1_024
 class LazyWindow:
     """An index of top-k lists and the messages that it has yet to hear of.
 
-    A message alone costs an index hundreds of microseconds, among a thousand others twenty. As long
+    A message alone costs an index a hundred microseconds, among a thousand others twenty. As long
     as there is no subscription nobody can tell the difference; `index` is always up to date.
 
     >>> from nearcast.model import Point, TopKSubscription

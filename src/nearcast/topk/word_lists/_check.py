@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists import _postings, _subscriptions, _window
+from nearcast.topk._flat import subscriptions as columns
+from nearcast.topk._flat import window as message_columns
+from nearcast.topk._flat.check import check_messages, words_of
+from nearcast.topk._flat.subscriptions import STEP, Distances, Subscriptions, score_of
+from nearcast.topk._flat.window import Messages, Rings, unit_weights
+from nearcast.topk.word_lists import _postings
 from nearcast.topk.word_lists._postings import BLOCK, Postings, lower_threshold, may_concern
-from nearcast.topk.word_lists._rows import STEP, Rows, most_entries
-from nearcast.topk.word_lists._subscriptions import Distances, Subscriptions, score_of
-from nearcast.topk.word_lists._window import LIVE, NEXT, OLDEST, Messages, Rings, mark, unit_weights
+from nearcast.topk.word_lists._rows import Rows, most_entries
 
 
 def check_arrays(
@@ -25,37 +28,13 @@ def check_arrays(
     slots: NDArray[Any],
 ) -> None:
     """Assert what the module docstrings of the kernels promise."""
-    window = _check_messages(messages, rings)
+    window = check_messages(messages, rings)
     live = set(slots.tolist())
     for slot in live:
         _check_postings(subscriptions, postings, slot)
         _check_row(subscriptions, rows, messages, idf, space, slot, window)
-    terms = sum(int(subscriptions.head[slot, _subscriptions.WORDS]) for slot in live)
+    terms = sum(int(subscriptions.head[slot, columns.WORDS]) for slot in live)
     assert terms == _check_lists(postings, live)
-
-
-def _check_messages(messages: Messages, rings: Rings) -> list[int]:
-    oldest, following = int(messages.ends[OLDEST]), int(messages.ends[NEXT])
-    held: dict[int, list[int]] = {}
-    live = []
-    for seq in range(oldest, following):
-        m = seq & (len(messages.live) - 1)
-        if messages.live[m]:
-            live.append(seq)
-        for word in np.unique(_words_of(messages, m)):
-            held.setdefault(int(word), []).append(seq)
-            assert messages.marks[m] & mark(word)
-    assert len(live) == int(messages.ends[LIVE])
-    for word, (start, head, count, room, heaviest) in enumerate(rings.rings.tolist()):
-        at = start + ((head + np.arange(count)) & (room - 1))
-        assert rings.seq[at].tolist() == held.get(word, []), word
-        assert rings.weight[at].max(initial=0) <= heaviest
-    return live
-
-
-def _words_of(messages: Messages, m: int) -> NDArray[np.int32]:
-    at = int(messages.first[m]) + np.arange(int(messages.words[m]))
-    return messages.word[at & (len(messages.word) - 1)]
 
 
 def _check_lists(postings: Postings, live: set[int]) -> int:
@@ -89,13 +68,13 @@ def _check_block(postings: Postings, at: int) -> None:
 
 def _check_postings(subscriptions: Subscriptions, postings: Postings, slot: int) -> None:
     head = subscriptions.head[slot]
-    first = int(head[_subscriptions.FIRST])
-    for t in range(first, first + int(head[_subscriptions.WORDS])):
+    first = int(head[columns.FIRST])
+    for t in range(first, first + int(head[columns.WORDS])):
         word, position = int(subscriptions.word[t]), int(subscriptions.where[t])
         assert position < postings.lists[word, _postings.HELD]
         at = int(postings.lists[word, _postings.START]) + position
         assert postings.slot[at] == slot
-        theta = lower_threshold(subscriptions.place[slot, _subscriptions.THETA])
+        theta = lower_threshold(subscriptions.place[slot, columns.THETA])
         assert postings.data[at // BLOCK, _postings.THETA, at % BLOCK] == theta
 
 
@@ -110,7 +89,7 @@ def _check_row(
 ) -> None:
     """Sorted, and nothing is missing but what is below the threshold or dominated."""
     start, count, room, k, first, words = subscriptions.head[slot, :6].tolist()
-    theta = float(subscriptions.place[slot, _subscriptions.THETA])
+    theta = float(subscriptions.place[slot, columns.THETA])
     assert count <= room <= most_entries(k) + STEP
     at = start * STEP
     row = list(
@@ -122,14 +101,14 @@ def _check_row(
     known = {seq: score for score, seq in row}
     for seq in window:
         m = seq & (len(messages.live) - 1)
-        said = _words_of(messages, m)
+        said = words_of(messages, m)
         if mine.isdisjoint(said.tolist()):
             assert seq not in known
             continue
         begins = np.flatnonzero(np.append(True, said[1:] != said[:-1]))
         word = said[begins]
         weight, _ = unit_weights(word, np.diff(np.append(begins, len(said))), idf)
-        lon, lat = messages.place[m, _window.LON], messages.place[m, _window.LAT]
+        lon, lat = messages.place[m, message_columns.LON], messages.place[m, message_columns.LAT]
         score = score_of(subscriptions, slot, lon, lat, word, weight, space)
         if seq in known:
             assert known.pop(seq) == score >= theta

@@ -34,19 +34,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.subscriptions import (
     ALPHA as PLACE_ALPHA,
 )
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.subscriptions import (
     FIRST,
     LAT,
     LON,
     WORDS,
     spot,
 )
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.subscriptions import (
     THETA as PLACE_THETA,
 )
+from nearcast.topk._flat.window import log2
 
 START, HELD, ROOM, CHANGES = range(4)
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
@@ -86,7 +88,7 @@ def no_postings() -> Postings:
 # ---------------------------------------------------------------- scanning
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scan_lanes(data, slots, first, last, place, weight, tail, scale, slack, hits, found, above):
     """Add the postings first:last of a block that a message may concern: how many are found now.
 
@@ -126,7 +128,7 @@ def may_concern(block, place, weight, tail, scale, slack):
     return block[SURPLUS] + by_word + by_tail + off + ROUNDING >= block[LEAST_ALPHA] * apart
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
     """Add to `found`, from `found[hits]` on, the subscriptions a message may concern: how many now.
 
@@ -159,16 +161,7 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
 # ---------------------------------------------------------------- room
 
 
-@njit(cache=True, nogil=True)
-def log2(power):
-    """The exponent of a power of two."""
-    kind = 0
-    while (1 << kind) < power:
-        kind += 1
-    return kind
-
-
-@njit(cache=True, nogil=True)
+@inner
 def release_list(postings, at, room):
     """Room that is free for other lists."""
     kind = log2(room)
@@ -176,7 +169,7 @@ def release_list(postings, at, room):
     postings.free[kind] = at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_list(postings, room):
     """Room for so many postings, a power of two: (postings, larger perhaps, where it begins).
 
@@ -207,7 +200,7 @@ def claim_list(postings, room):
     return postings, at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room_of(subscriptions, postings, word, room, space):
     """A list sorted anew, without holes, in a place of another size, or the same; or none at all.
 
@@ -250,7 +243,7 @@ def with_room_of(subscriptions, postings, word, room, space):
     return postings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def term_of(subscriptions, slot, word):
     """Where the term of a subscription with this word is."""
     t = subscriptions.head[slot, FIRST]
@@ -259,7 +252,7 @@ def term_of(subscriptions, slot, word):
     return t
 
 
-@njit(cache=True, nogil=True)
+@inner
 def room_for(count):
     """The room of a list of so many postings: a power of two, or 0."""
     room = min(1, count)
@@ -271,7 +264,7 @@ def room_for(count):
 # ---------------------------------------------------------------- sorting
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sorted_postings(subscriptions, postings, at, count, room, usual, space):
     """Positions in a list without holes; for several blocks, by who is alike."""
     live = np.empty(count, np.int64)
@@ -296,7 +289,7 @@ def sorted_postings(subscriptions, postings, at, count, room, usual, space):
     return live[np.argsort(keys)]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def surplus(data, lane, usual):
     """By how much a message of the same place exceeds the threshold, of usual weight."""
     alpha = data[ALPHA, lane]
@@ -304,7 +297,7 @@ def surplus(data, lane, usual):
     return alpha - data[THETA, lane] + (ALL - alpha) * alike
 
 
-@njit(cache=True, nogil=True)
+@inner
 def neighbourhood(lon, lat, space):
     """A number that is often close for places that are: the bits of both coordinates in turn."""
     if space.on_earth:
@@ -320,7 +313,7 @@ def neighbourhood(lon, lat, space):
     return code
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sum_up(postings, number, count, usual):
     """What the first so many postings of a block have in common."""
     data, block = postings.data[number], postings.block[number]
@@ -334,7 +327,7 @@ def sum_up(postings, number, count, usual):
         extend_block(block, data, i)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def begin_block(block, data, lane, usual):
     """A block of one posting."""
     block[MIDDLE_X], block[MIDDLE_Y], block[MIDDLE_Z] = data[X, lane], data[Y, lane], data[Z, lane]
@@ -346,7 +339,7 @@ def begin_block(block, data, lane, usual):
     block[TAIL_LEAST] = block[TAIL_MOST] = (ALL - data[ALPHA, lane]) * data[TAIL, lane]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def extend_block(block, data, lane):
     """A block with one posting more; what it had in common before may only get wider."""
     dx = data[X, lane] - block[MIDDLE_X]
@@ -373,7 +366,7 @@ def lower_threshold(theta):
     return np.float32(theta) - ROUNDING if theta > 0.0 else np.float32(-1.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def put_postings(subscriptions, postings, slot, space):
     """Enter a subscription in the lists of its words.  O(words), amortised."""
     place = subscriptions.place[slot]
@@ -415,7 +408,7 @@ def put_all_postings(subscriptions, postings, slots, space):
     return postings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note_change(subscriptions, postings, word, space):
     """One change more in a list of several blocks, which is sorted again when there are many."""
     if postings.lists[word, ROOM] > BLOCK:
@@ -461,7 +454,7 @@ def take_postings(subscriptions, postings, slot, space):
     return postings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def tell_threshold(subscriptions, postings, slot, space):
     """The lists know a subscription's new threshold.  O(words), amortised."""
     theta = lower_threshold(subscriptions.place[slot, PLACE_THETA])

@@ -1,136 +1,53 @@
 """A message arrives, another leaves: whose rows change?"""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from nearcast.prefetch import prefetch_row
-from nearcast.topk.word_lists._postings import HELD as LIST_HELD
-from nearcast.topk.word_lists._postings import scan_list, tell_threshold
-from nearcast.topk.word_lists._rows import (
-    STEP,
-    enter,
-    most_entries,
-    position_of,
-    take_out,
-    with_spare,
-)
-from nearcast.topk.word_lists._search import fill_row
-from nearcast.topk.word_lists._subscriptions import (
+from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.subscriptions import (
     FIRST,
     HELD,
     SEEN,
-    STAMP,
     START,
+    STEP,
     THETA,
     K,
     score_of,
     spot,
     spot_error,
 )
-from nearcast.topk.word_lists._window import (
-    CELLS,
+from nearcast.topk._flat.touched import (
+    AFFECTED,
+    CANDIDATES,
+    LISTS,
+    SEARCHES,
+    next_step,
+    remember,
+    with_spare_lists,
+)
+from nearcast.topk._flat.window import (
     LAT,
-    LENGTH,
     LIVE,
     LON,
     NEXT,
-    NEXT_WORD,
     OLDEST,
     TIME,
-    append,
-    drop_oldest,
-    mark,
+    forget_oldest,
+    into_window,
     read_words,
-    unit_weights,
-    with_room,
 )
+from nearcast.topk.word_lists._fill import fill_row
+from nearcast.topk.word_lists._postings import HELD as LIST_HELD
+from nearcast.topk.word_lists._postings import scan_list, tell_threshold
+from nearcast.topk.word_lists._rows import enter, most_entries, position_of, take_out, with_spare
 
-CANDIDATES, AFFECTED, SEARCHES = range(3)
-LISTS, STEPS = range(2)  # cells of `ends`
 SOON, SOONER = 12, 6  # candidates ahead whose heads, whose terms and rows are asked for
 
 
-class Touched(NamedTuple):
-    """Whose list a step has changed, and what it was before.
-
-    slot    int32[n]     in the order of the first change
-    start   int64[n+1]   where the old list begins
-    seq     int32[]      of the old lists
-    score   float64[]
-    ends    int64[2]     how many have been touched in this step, and its number
-    counts  int64[3]     candidates, affected rows and searches since the index was made
-    """
-
-    slot: NDArray[np.int32]
-    start: NDArray[np.int64]
-    seq: NDArray[np.int32]
-    score: NDArray[np.float64]
-    ends: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
-def none_touched() -> Touched:
-    """Nothing."""
-    return Touched(
-        np.empty(16, np.int32),
-        np.zeros(17, np.int64),
-        np.empty(64, np.int32),
-        np.empty(64, np.float64),
-        np.zeros(2, np.int64),
-        np.zeros(3, np.int64),
-    )
-
-
-@njit(cache=True, nogil=True)
-def longer(array, size):
-    """The same things in an array with room for more."""
-    if size <= len(array):
-        return array
-    larger = np.empty(size + size // 2, array.dtype)
-    larger[: len(array)] = array
-    return larger
-
-
-@njit(cache=True, nogil=True)
-def with_spare_lists(touched, lists, entries):
-    """Room to remember so many lists more, with so many entries."""
-    n = touched.ends[LISTS]
-    has_places = n + lists <= len(touched.slot) and n + lists < len(touched.start)
-    if has_places and touched.start[n] + entries <= len(touched.seq):
-        return touched
-    return Touched(
-        longer(touched.slot, n + lists),
-        longer(touched.start, n + lists + 1),
-        longer(touched.seq, touched.start[n] + entries),
-        longer(touched.score, touched.start[n] + entries),
-        touched.ends,
-        touched.counts,
-    )
-
-
-@njit(cache=True, nogil=True)
-def remember(touched, subscriptions, rows, slot):
-    """Keep the list of a subscription as it is before the first change of this step."""
-    head = subscriptions.head[slot]
-    if head[STAMP] == touched.ends[STEPS]:
-        return
-    head[STAMP] = touched.ends[STEPS]
-    n = touched.ends[LISTS]
-    touched.ends[LISTS] = n + 1
-    count = min(head[K], head[HELD])
-    begin, at = touched.start[n], head[START] * STEP
-    touched.slot[n] = slot
-    touched.start[n + 1] = begin + count
-    for i in range(count):
-        touched.seq[begin + i] = rows.seq[at + i]
-        touched.score[begin + i] = rows.score[at + i]
-
-
-@njit(cache=True, nogil=True)
+@inner
 def spare_for(rows, touched, subscriptions, found):
     """Room for whatever the subscriptions that were found may need in this step."""
     entries, shown = 0, 0
@@ -144,7 +61,7 @@ def spare_for(rows, touched, subscriptions, found):
     return with_spare(rows, entries), with_spare_lists(touched, len(found), shown)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def concerned(postings, word, weight, lon, lat, space, largest):
     """The subscriptions that a message may concern, some of them twice."""
     most = 0
@@ -167,33 +84,12 @@ def concerned(postings, word, weight, lon, lat, space, largest):
     return found[:hits]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     """The newest message: into the window, and into the rows of those whom it concerns."""
     subscriptions, rows, postings, messages, rings, touched = state
-    said = 0
-    for count in times:
-        said += count
-    messages = with_room(messages, said)
     seq = messages.ends[NEXT]
-    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
-    at = messages.ends[NEXT_WORD]
-    messages.place[m, LON], messages.place[m, LAT], messages.place[m, TIME] = lon, lat, time
-    messages.live[m] = True
-    messages.first[m], messages.words[m] = at, said
-    messages.ends[NEXT] = seq + 1
-    messages.ends[LIVE] += 1
-    messages.ends[NEXT_WORD] = at + said
-    cell = cell_of(lon, lat, grid)
-    weight, messages.place[m, LENGTH] = unit_weights(word, times, idf)
-    messages.marks[m] = 0
-    for j in range(len(word)):
-        messages.marks[m] |= mark(word[j])
-        for _ in range(times[j]):
-            messages.word[at & ring] = word[j]
-            at += 1
-        rounded = np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
-        rings = append(rings, word[j], np.int32(seq), cell, rounded)
+    messages, rings, weight = into_window(messages, rings, lon, lat, time, word, times, idf, grid)
     found = concerned(postings, word, weight, lon, lat, space, largest)
     rows, touched = spare_for(rows, touched, subscriptions, found)
     postings = admit(
@@ -202,7 +98,7 @@ def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     return subscriptions, rows, postings, messages, rings, touched
 
 
-@njit(cache=True, nogil=True)
+@inner
 def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, weight, space):
     """Into the rows of those among the found whose threshold the message reaches."""
     touched.counts[CANDIDATES] += len(found)
@@ -228,17 +124,7 @@ def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, we
     return postings
 
 
-@njit(cache=True, nogil=True)
-def cell_of(lon, lat, grid):
-    """The cell of the grid that a place is in."""
-    west, south, width, height = grid
-    # Limited before it is a whole number, for which it may be too large.
-    column = int(min(CELLS - 1.0, max(0.0, (lon - west) / width)))
-    row = int(min(CELLS - 1.0, max(0.0, (lat - south) / height)))
-    return np.uint16(column * CELLS + row)
-
-
-@njit(cache=True, nogil=True)
+@inner
 def depart(state, seq, is_early, idf, grid, space, largest):
     """A message leaves the rows it is in; rows that have run short are filled from the window.
 
@@ -259,7 +145,7 @@ def depart(state, seq, is_early, idf, grid, space, largest):
     return subscriptions, rows, postings, messages, rings, touched
 
 
-@njit(cache=True, nogil=True)
+@inner
 def dismiss(
     subscriptions, rows, postings, messages, rings, touched, found, seq, is_early, idf, grid, space
 ):
@@ -290,22 +176,7 @@ def dismiss(
     return postings
 
 
-@njit(cache=True, nogil=True)
-def forget_oldest(messages, rings):
-    """The words of the oldest message, which has departed, lead to it no longer."""
-    seq = messages.ends[OLDEST]
-    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
-    begin, last = messages.first[m], np.int32(-1)
-    for i in range(begin, begin + messages.words[m]):
-        word = messages.word[i & ring]
-        if word != last:
-            rings = drop_oldest(rings, word)
-        last = word
-    messages.ends[OLDEST] = seq + 1
-    return rings
-
-
-@njit(cache=True, nogil=True)
+@inner
 def expire(state, most, before, idf, grid, space, largest):
     """What is too many, or not later than `before`, leaves the window, the oldest first."""
     subscriptions, rows, postings, messages, rings, touched = state
@@ -317,37 +188,46 @@ def expire(state, most, before, idf, grid, space, largest):
                 break
             subscriptions, rows, postings, messages, rings, touched = depart(
                 (subscriptions, rows, postings, messages, rings, touched),
-                seq, False, idf, grid, space, largest,
+                seq, np.bool_(False), idf, grid, space, largest,
             )  # fmt: skip
         rings = forget_oldest(messages, rings)
     return subscriptions, rows, postings, messages, rings, touched
 
 
 @njit(cache=True, nogil=True)
-def next_step(touched):
-    """Nothing has been touched yet."""
-    touched.ends[LISTS] = 0
-    touched.ends[STEPS] += 1
-
-
-@njit(cache=True, nogil=True)
 def publish_all(
-    state, at, times_of_messages, word_start, word, times, most, seconds, idf, grid, space, largest
-):
-    """Many messages, one after the other: (state, how many lists each has changed)."""
+    state, replaced, until, at, times_of_messages, word_start, word, times, most, seconds,
+    idf, grid, space, largest,
+):  # fmt: skip
+    """Many messages, one after the other: (what of the state may be other arrays now, how many
+    lists each has changed).
+
+    First the message of the arrival `replaced` goes, if that is not -1, and after all it is
+    `until`.
+    """
     subscriptions, rows, postings, messages, rings, touched = state
     changed = np.zeros(len(at), np.int32)
-    for i in range(len(at)):
-        next_step(touched)
-        time = times_of_messages[i]
-        state = expire(
+    next_step(touched)
+    if replaced >= 0:
+        subscriptions, rows, postings, messages, rings, touched = depart(
             (subscriptions, rows, postings, messages, rings, touched),
-            most - 1, time - seconds, idf, grid, space, largest,
+            replaced, np.bool_(True), idf, grid, space, largest,
         )  # fmt: skip
+    for i in range(len(at) + 1):
+        is_last = i == len(at)
+        if i > 0 and not is_last:
+            next_step(touched)
+        time = until if is_last else times_of_messages[i]
+        subscriptions, rows, postings, messages, rings, touched = expire(
+            (subscriptions, rows, postings, messages, rings, touched),
+            most if is_last else most - 1, time - seconds, idf, grid, space, largest,
+        )  # fmt: skip
+        if is_last:
+            break
         begin, end = word_start[i], word_start[i + 1]
         subscriptions, rows, postings, messages, rings, touched = arrive(
-            state, at[i, 0], at[i, 1], time, word[begin:end], times[begin:end],
-            idf, grid, space, largest,
+            (subscriptions, rows, postings, messages, rings, touched),
+            at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid, space, largest,
         )  # fmt: skip
         changed[i] = touched.ends[LISTS]
-    return (subscriptions, rows, postings, messages, rings, touched), changed
+    return (rows, postings, messages, rings, touched), changed

@@ -3,7 +3,8 @@
 A *row* holds the messages of one subscription that score at least its threshold, best first, of
 equal scores the newer first; those that k newer ones of at least the same score stand before may
 be missing: they cannot come into the list before they leave the window. Where a row begins, how
-many entries it has and its threshold stand with the subscription.
+many entries it has and its threshold, 0 when it has every message of the window, stand with the
+subscription.
 
     score  float64[E]   of each entry
     seq    int32[E]     the message, by arrival
@@ -18,9 +19,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._subscriptions import HELD, ROOM, START, THETA
+from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA
 
-STEP = 8  # entries that a row grows by
 ENTRIES, FREE = 0, 1  # cells of `used`
 
 
@@ -55,7 +56,7 @@ def usual_entries(k):
     return k + k // 4 + STEP // 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_spare(rows, spare):
     """Rows that have room for so many entries more: the rest of a step need not ask again."""
     used, needed = rows.used[ENTRIES], rows.used[ENTRIES] + spare
@@ -68,7 +69,7 @@ def with_spare(rows, spare):
     return Rows(score, seq, rows.free, rows.used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_row(rows, steps):
     """An empty row of so many steps; there is spare room.  O(1)."""
     at = rows.free[steps]
@@ -91,7 +92,7 @@ def release_row(subscriptions, rows, slot):
         rows.used[FREE] += steps * STEP
 
 
-@njit(cache=True, nogil=True)
+@inner
 def grow_row(subscriptions, rows, slot):
     """The same entries in a row that has room for one step more."""
     head = subscriptions.head[slot]
@@ -106,7 +107,7 @@ def grow_row(subscriptions, rows, slot):
     head[ROOM] = steps * STEP
 
 
-@njit(cache=True, nogil=True)
+@inner
 def without_dominated(score, seq, count, k):
     """Leave out, of entries best first, those that k newer ones stand before: how many are left.
 
@@ -124,7 +125,7 @@ def without_dominated(score, seq, count, k):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def thin_row(subscriptions, rows, slot, k):
     """Make room in a full row: without the dominated, or else with a higher threshold.
 
@@ -147,7 +148,7 @@ def thin_row(subscriptions, rows, slot, k):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def enter(subscriptions, rows, slot, k, score, seq):
     """Put the newest message into a row: has the threshold changed?  O(entries)."""
     head = subscriptions.head[slot]
@@ -171,7 +172,7 @@ def enter(subscriptions, rows, slot, k, score, seq):
     return raised
 
 
-@njit(cache=True, nogil=True)
+@inner
 def position_of(subscriptions, rows, slot, seq):
     """Where a message is in a row, -1 where it is not.  O(entries)."""
     at = subscriptions.head[slot, START] * STEP
@@ -181,7 +182,7 @@ def position_of(subscriptions, rows, slot, seq):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_out(subscriptions, rows, slot, position):
     """Take a message out of a row.  O(entries)."""
     head = subscriptions.head[slot]

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._postings import log2
+from nearcast.topk._flat.inner import inner
 
 OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
 LON, LAT, TIME, LENGTH = range(4)
@@ -81,7 +81,7 @@ def no_rings() -> Rings:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rolled(ring, first, last, size):
     """A larger ring with the same things at first:last."""
     larger = np.empty((size, *ring.shape[1:]), ring.dtype)
@@ -90,7 +90,7 @@ def rolled(ring, first, last, size):
     return larger
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room(messages, words):
     """Room for one more message of so many words.  Amortised O(1)."""
     oldest, following = messages.ends[OLDEST], messages.ends[NEXT]
@@ -150,7 +150,16 @@ def read_words(messages, m, idf):
     return word[:count], weight[:count]
 
 
-@njit(cache=True, nogil=True)
+@inner
+def log2(power):
+    """The exponent of a power of two."""
+    kind = 0
+    while (1 << kind) < power:
+        kind += 1
+    return kind
+
+
+@inner
 def claim_ring(rings, kind):
     """Room for 2**kind postings: (rings, larger perhaps, where it begins)."""
     at = rings.free[kind]
@@ -174,7 +183,7 @@ def claim_ring(rings, kind):
     return rings, np.int32(used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move_ring(rings, word, room):
     """The same postings where there is more, or less, room, from its beginning on."""
     ring = rings.rings[word]
@@ -195,7 +204,7 @@ def move_ring(rings, word, room):
     return rings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append(rings, word, seq, cell, weight):
     """A new message has the word.  Amortised O(1)."""
     ring = rings.rings[word]
@@ -210,7 +219,7 @@ def append(rings, word, seq, cell, weight):
     return rings
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_oldest(rings, word):
     """The oldest message of a word has left the window.  Amortised O(1)."""
     ring = rings.rings[word]
@@ -221,4 +230,58 @@ def drop_oldest(rings, word):
         rings = move_ring(rings, word, 0)
     elif 4 * ring[HELD] <= ring[ROOM]:
         rings = move_ring(rings, word, ring[ROOM] // 2)
+    return rings
+
+
+@inner
+def cell_of(lon, lat, grid):
+    """The cell of the grid that a place is in."""
+    west, south, width, height = grid
+    # Limited before it is a whole number, for which it may be too large.
+    column = int(min(CELLS - 1.0, max(0.0, (lon - west) / width)))
+    row = int(min(CELLS - 1.0, max(0.0, (lat - south) / height)))
+    return np.uint16(column * CELLS + row)
+
+
+@inner
+def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
+    """The newest message, of distinct words: (messages, rings, the weights of its words)."""
+    said = 0
+    for count in times:
+        said += count
+    messages = with_room(messages, said)
+    seq = messages.ends[NEXT]
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    at = messages.ends[NEXT_WORD]
+    messages.place[m, LON], messages.place[m, LAT], messages.place[m, TIME] = lon, lat, time
+    messages.live[m] = True
+    messages.first[m], messages.words[m] = at, said
+    messages.ends[NEXT] = seq + 1
+    messages.ends[LIVE] += 1
+    messages.ends[NEXT_WORD] = at + said
+    cell = cell_of(lon, lat, grid)
+    weight, messages.place[m, LENGTH] = unit_weights(word, times, idf)
+    messages.marks[m] = 0
+    for j in range(len(word)):
+        messages.marks[m] |= mark(word[j])
+        for _ in range(times[j]):
+            messages.word[at & ring] = word[j]
+            at += 1
+        rounded = np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
+        rings = append(rings, word[j], np.int32(seq), cell, rounded)
+    return messages, rings, weight
+
+
+@inner
+def forget_oldest(messages, rings):
+    """The words of the oldest message, which has departed, lead to it no longer."""
+    seq = messages.ends[OLDEST]
+    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    begin, last = messages.first[m], np.int32(-1)
+    for i in range(begin, begin + messages.words[m]):
+        word = messages.word[i & ring]
+        if word != last:
+            rings = drop_oldest(rings, word)
+        last = word
+    messages.ends[OLDEST] = seq + 1
     return rings

@@ -13,9 +13,10 @@ from nearcast.boolean.id_table import IdTable
 from nearcast.growing_array import GrowingArray
 from nearcast.model import Id
 from nearcast.storage import part
-from nearcast.topk.word_lists._window import NEXT, OLDEST, Messages
+from nearcast.topk._flat.window import NEXT, OLDEST, Messages
 
 _NONE = -1
+_FEW = 4  # arrivals that are sooner forgotten one by one
 
 
 class MessageIds:
@@ -44,40 +45,65 @@ class MessageIds:
     def add(self, ids: pa.Array, messages: Messages) -> None:
         """The newest messages of the window have these ids, which are new."""
         slots = self._ids.add(ids)
-        oldest, end = int(messages.ends[OLDEST]), int(messages.ends[NEXT])
-        first, size = end - len(slots), len(messages.live)
+        end = int(messages.ends[NEXT])
+        seqs = np.arange(end - len(slots), end)
+        self._fit(messages, len(slots))
+        self._slot[seqs & (len(self._slot) - 1)] = slots
+        self._seq.used[slots] = seqs
+
+    def add_one(self, id: Id, messages: Messages) -> None:
+        """The newest message of the window has this id, which is new."""
+        slot, seq = self._ids.add_one(id), int(messages.ends[NEXT]) - 1
+        self._fit(messages, 1)
+        self._slot[seq & (len(self._slot) - 1)] = slot
+        self._seq.used[slot] = seq
+
+    def _fit(self, messages: Messages, fresh: int) -> None:
+        """Have room for all slots and for the window, whose newest messages have no ids yet."""
+        size = len(messages.live)
         if size != len(self._slot):
-            kept = np.arange(oldest, first)[-len(self._slot) :]
+            first = int(messages.ends[NEXT]) - fresh
+            kept = np.arange(int(messages.ends[OLDEST]), first)[-len(self._slot) :]
             larger = np.empty(size, np.int32)
             larger[kept & (size - 1)] = self._slot[kept & (len(self._slot) - 1)]
             self._slot = larger
-        seqs = np.arange(first, end)
-        self._slot[seqs & (size - 1)] = slots
         short = self._ids.slots - len(self._seq.used)
-        self._seq.extend(np.full(max(0, short), _NONE, np.int64))
-        self._seq.used[slots] = seqs
+        if short > 0:
+            self._seq.extend(np.full(short, _NONE, np.int64))
 
     def take_out(self, id: Id) -> int | None:
         """Forget one id: the arrival of its message, None where it is not in the window."""
-        slot = int(self._ids.find(pa.array([id]))[0])
+        slot = self._ids.find_one(id)
         if slot < 0:
             return None
         seq = int(self._seq.used[slot])
-        self._drop(np.array([slot]))
+        self._drop_one(slot)
         return seq
 
     def forget(self, first: int, last: int) -> dict[int, Id]:
         """Forget the ids of the arrivals first:last, but of replaced ones: which they were."""
+        if last - first <= _FEW:
+            return self._forget_few(first, last)
         seqs = np.arange(first, last)
         slots = self._slot[seqs & (len(self._slot) - 1)]
         mine = self._seq.used[slots] == seqs  # not those that were replaced
         ids = self._ids.list_of(slots[mine])
-        self._drop(slots[mine])
+        self._seq.used[slots[mine]] = _NONE
+        self._ids.remove(slots[mine])
         return dict(zip(seqs[mine].tolist(), ids, strict=True))
 
-    def _drop(self, slots: NDArray[Any]) -> None:
-        self._seq.used[slots] = _NONE
-        self._ids.remove(slots)
+    def _forget_few(self, first: int, last: int) -> dict[int, Id]:
+        ids = {}
+        for seq in range(first, last):
+            slot = int(self._slot[seq & (len(self._slot) - 1)])
+            if self._seq.used[slot] == seq:
+                ids[seq] = self._ids.id_of(slot)
+                self._drop_one(slot)
+        return ids
+
+    def _drop_one(self, slot: int) -> None:
+        self._seq.used[slot] = _NONE
+        self._ids.remove_one(slot)
 
     def count_from(self, shift: int) -> None:
         """Arrivals are numbered from `shift` on, a multiple of the size of rings."""

@@ -4,13 +4,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk.word_lists._postings import HELD as LIST_HELD
-from nearcast.topk.word_lists._postings import Postings
-from nearcast.topk.word_lists._rows import STEP
-from nearcast.topk.word_lists._subscriptions import FIRST, SEEN, STAMP, WORDS, Subscriptions
-from nearcast.topk.word_lists._subscriptions import HELD as ROW_HELD
-from nearcast.topk.word_lists._subscriptions import START as ROW_START
-from nearcast.topk.word_lists._window import (
+from nearcast.topk._flat.subscriptions import FIRST, SEEN, STAMP, STEP, WORDS, Subscriptions
+from nearcast.topk._flat.subscriptions import HELD as ROW_HELD
+from nearcast.topk._flat.subscriptions import START as ROW_START
+from nearcast.topk._flat.window import (
     HEAD,
     HELD,
     NEXT,
@@ -27,21 +24,16 @@ FEW_WORDS = 1024  # not worth forgetting
 LATEST = 2**30  # arrivals and steps are int32
 
 
-def words_in_use(postings: Postings, rings: Rings, words: int) -> NDArray[np.int64]:
+def words_in_use(is_wanted: NDArray[np.bool_], rings: Rings) -> NDArray[np.int64]:
     """The numbers of words that a subscription or a message of the window has.  O(words)."""
-    wanted = postings.lists[:words, LIST_HELD] > 0
-    return np.flatnonzero(wanted | (rings.rings[:words, HELD] > 0))
+    return np.flatnonzero(is_wanted | (rings.rings[: len(is_wanted), HELD] > 0))
 
 
 def with_words(
-    subscriptions: Subscriptions,
-    postings: Postings,
-    messages: Messages,
-    rings: Rings,
-    kept: NDArray[np.int64],
-) -> tuple[Postings, Rings]:
+    subscriptions: Subscriptions, messages: Messages, rings: Rings, kept: NDArray[np.int64]
+) -> Rings:
     """Number the words that are kept anew, in the same order.  O(everything)."""
-    number = np.full(len(postings.lists), -1, np.int32)
+    number = np.full(len(rings.rings), -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     # of subscriptions that are gone: whatever it is
     subscriptions.word[:] = number[subscriptions.word]
@@ -49,10 +41,7 @@ def with_words(
     at = np.arange(begin, end) & (len(messages.word) - 1)
     messages.word[at] = number[messages.word[at]]
     mark_again(messages)
-    return (
-        postings._replace(lists=postings.lists[kept]),
-        rings._replace(rings=rings.rings[kept]),
-    )
+    return rings._replace(rings=rings.rings[kept])
 
 
 def _words_of_window(messages: Messages) -> tuple[int, int]:
@@ -95,14 +84,17 @@ def count_steps_from_0(subscriptions: Subscriptions) -> None:
 
 
 @njit(cache=True, nogil=True)
-def count_from(subscriptions, rows, messages, rings, slots, shift):
-    """Arrivals are numbered from `shift` on, a multiple of the sizes of rings.  O(everything)."""
+def count_from(subscriptions, in_rows, messages, rings, slots, shift):
+    """Arrivals are numbered from `shift` on, a multiple of the sizes of rings.  O(everything).
+
+    `in_rows`: int32[], the arrivals that rows have.
+    """
     for slot in slots:
         head = subscriptions.head[slot]
         head[SEEN] = -1
         at = head[ROW_START] * STEP
         for i in range(at, at + head[ROW_HELD]):
-            rows.seq[i] -= shift
+            in_rows[i] -= shift
     for word in range(len(rings.rings)):
         ring = rings.rings[word]
         for i in range(ring[HELD]):

@@ -1,14 +1,14 @@
 """What subscriptions want, and where their rows and postings are.
 
-place   float64[S, 4]  LON, LAT, ALPHA; THETA, the lowest score that the row holds, 0 when it has
-                       every message of the window
+place   float64[S, 4]  LON, LAT, ALPHA; THETA, the lowest score that the row takes, or what an index
+                       has there when the row knows every message of the window
 head    int32[S, 8]    START of the row, in steps of entries; HELD, entries it has; ROOM for how
                        many; K, 0 for a slot that is vacant; FIRST, its terms are
                        FIRST:FIRST + WORDS; SEEN, the message that was last looked at for it;
                        STAMP, the step that last changed its list
 word    int32[T]       distinct, in the order of words
 weight  float64[T]     of the vector of unit length
-where   int32[T]       position in the list of the word
+where   int32[T]       position in the list of the word; of `WordLists`
 
 What a message needs to know of a subscription is in two cache lines and its terms.
 """
@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 from nearcast.model import Space
 from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
+from nearcast.topk._flat.inner import inner
 
 LON, LAT, ALPHA, THETA = range(4)
 START, HELD, ROOM, K, FIRST, WORDS, SEEN, STAMP = range(8)
+STEP = 8  # entries: every row begins at a multiple of it
 DEGREE = math.pi / 180.0
 # A plane's spots end here, where any two places that differ are too far apart for nearness, and
 # the squares of differences still fit a float32.
@@ -71,7 +73,7 @@ class Distances(NamedTuple):
         return cls(on_earth, max_dist, EARTH_RADIUS / max_dist if on_earth else 1.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spot(lon, lat, space):
     """A place in float32 such that straight lines between places are never too long."""
     if space.on_earth:
@@ -88,7 +90,7 @@ def spot(lon, lat, space):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spot_error(lon, lat, largest, space):
     """How much too long a straight line from the spot of a message may be, by rounding.
 

@@ -4,48 +4,27 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.prefetch import prefetch_row
-from nearcast.topk.word_lists._rows import (
-    STEP,
-    claim_row,
-    most_entries,
-    release_row,
-    usual_entries,
-    with_spare,
-    without_dominated,
-)
-from nearcast.topk.word_lists._subscriptions import (
-    ALPHA,
-    FIRST,
-    LAT,
-    LON,
-    THETA,
-    WORDS,
-    K,
-    nearness,
-)
-from nearcast.topk.word_lists._subscriptions import HELD as ROW_HELD
-from nearcast.topk.word_lists._subscriptions import ROOM as ROW_ROOM
-from nearcast.topk.word_lists._subscriptions import START as ROW_START
-from nearcast.topk.word_lists._window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
-from nearcast.topk.word_lists._window import LAT as MESSAGE_LAT
-from nearcast.topk.word_lists._window import LON as MESSAGE_LON
+from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.subscriptions import ALPHA, FIRST, LAT, LON, WORDS, nearness
+from nearcast.topk._flat.window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
+from nearcast.topk._flat.window import LAT as MESSAGE_LAT
+from nearcast.topk._flat.window import LON as MESSAGE_LON
 
 TOGETHER = 64  # messages that are looked at together
 OFF = np.float32(4e-6)  # what a bound in float32 may be too low by
 NEVER = np.float32(-np.inf)  # no bound is below it
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_worse(score, seq, other_score, other_seq):
     """Does the first come after the second in a list?"""
     return score < other_score or (score == other_score and seq < other_seq)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sift_down(scores, seqs, size, at):
     """Let a heap with the worst on top be one again."""
     score, seq = scores[at], seqs[at]
@@ -64,14 +43,14 @@ def sift_down(scores, seqs, size, at):
     scores[at], seqs[at] = score, seq
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_heap(scores, seqs, size):
     """A heap with the worst on top."""
     for at in range(size // 2 - 1, -1, -1):
         sift_down(scores, seqs, size, at)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def apart_from(cell, start, width, value, is_open):
     """How far a coordinate is, at the least, from those in a column or row of the grid.
 
@@ -85,7 +64,7 @@ def apart_from(cell, start, width, value, is_open):
     return max(0.0, max(below, above) - rounding)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def nearness_of_cells(alpha, lon, lat, grid, space, near):
     """What the place of a message adds to its score at the most, by the cell that it is in."""
     west, south, width, height = grid
@@ -138,7 +117,7 @@ class Reach(NamedTuple):
     marks: np.uint64
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bound(weight, cell, reach):
     """The most that the score of a message can be, its weight in units of 1/65535."""
     theirs = np.float32(weight) * np.float32(1.0 / 65535.0)
@@ -147,7 +126,7 @@ def bound(weight, cell, reach):
     return reach.near[cell] + reach.by_word * theirs + rest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def promising(rings, first, last, reach, low, is_promising):
     """Which of the postings first:last have a bound of low or more: how many."""
     weights, cells = rings.weight[first:last], rings.cell[first:last]
@@ -160,7 +139,7 @@ def promising(rings, first, last, reach, low, is_promising):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def most_of_rest(subscriptions, slot, rings, most_rest):
     """What the terms after each one can add to a score at the most, as the window is."""
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
@@ -174,7 +153,7 @@ def most_of_rest(subscriptions, slot, rings, most_rest):
     return added
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_ahead(messages, seqs):
     """Have what is needed of some messages brought near."""
     mask, ring = len(messages.live) - 1, len(messages.word) - 1
@@ -185,7 +164,7 @@ def read_ahead(messages, seqs):
         prefetch_row(messages.word, messages.first[seq & mask] & ring)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def score_at(subscriptions, slot, t, messages, m, idf, space):
     """The score of a message that is met at term t; -1 when an earlier term has met it."""
     head, place, theirs = subscriptions.head[slot], subscriptions.place[slot], messages.place[m]
@@ -205,7 +184,7 @@ def score_at(subscriptions, slot, t, messages, m, idf, space):
     return place[ALPHA] * near + (1.0 - place[ALPHA]) * alike
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take(scores, seqs, size, most, score, seq):
     """A message comes into a heap if it is good enough: (its size, the score that is lost)."""
     if size < most:
@@ -221,7 +200,7 @@ def take(scores, seqs, size, most, score, seq):
     return size, score
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search_ring(
     subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
 ):
@@ -231,6 +210,8 @@ def search_ring(
     chosen, bounds = np.empty(2 * TOGETHER, np.int32), np.empty(2 * TOGETHER, np.float32)
     waiting = 0
     lost, low = -1.0, NEVER
+    if size == most:
+        low = np.float32(scores[0]) - OFF
     end = ring[HEAD] + ring[HELD]
     while end > ring[HEAD]:  # the newest first, no further than to where the ring goes round
         begin = max(ring[HEAD], end - TOGETHER)
@@ -260,7 +241,7 @@ def search_ring(
     return size, lost
 
 
-@njit(cache=True, nogil=True)
+@inner
 def few_of(messages, chosen, bounds, count, reach, low):
     """Keep, at the front, those that have one of the words that are left, or need none: how many.
 
@@ -277,14 +258,14 @@ def few_of(messages, chosen, bounds, count, reach, low):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def alone(rings, at, reach):
     """The most that the score of a message can be that has none of the words that are left."""
     theirs = np.float32(rings.weight[at]) * np.float32(1.0 / 65535.0)
     return reach.near[rings.cell[at]] + reach.by_word * theirs
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs):
     """The `most` best messages as a heap: (how many, the best score that had no place)."""
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
@@ -320,47 +301,12 @@ def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores,
     return size, lost
 
 
-@njit(cache=True, nogil=True)
-def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
-    """A row from the window alone, with a threshold that fits; there is spare room."""
-    k = subscriptions.head[slot, K]
-    most = usual_entries(k)
-    scores, seqs = np.empty(most), np.empty(most, np.int32)
-    size, lost = search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs)
+@inner
+def best_first(scores, seqs, size, most):
+    """Sort what `search` has found; it is a heap when it is full.  O(size log size)."""
     if size < most:
         make_heap(scores, seqs, size)
-    worst = scores[0] if size > 0 else 0.0
-    for last in range(size - 1, 0, -1):  # best first: the worst goes to the end, again and again
+    for last in range(size - 1, 0, -1):  # the worst goes to the end, again and again
         scores[0], scores[last] = scores[last], scores[0]
         seqs[0], seqs[last] = seqs[last], seqs[0]
         sift_down(scores, seqs, last, 0)
-    theta = 0.0
-    if lost >= 0.0 or size == most:
-        theta = worst
-        if lost == worst:
-            # Older ones of the lowest score are missing. They never come into the list where k
-            # newer ones of that score are here; else that score is not kept.
-            equal = 0
-            while equal < size and scores[size - 1 - equal] == worst:
-                equal += 1
-            if equal < k:
-                size -= equal
-                theta = scores[size - 1]
-    size = without_dominated(scores, seqs, size, k)
-    release_row(subscriptions, rows, slot)
-    steps = size // STEP + 1
-    at = claim_row(rows, steps)
-    rows.score[at * STEP : at * STEP + size] = scores[:size]
-    rows.seq[at * STEP : at * STEP + size] = seqs[:size]
-    head = subscriptions.head[slot]
-    head[ROW_START], head[ROW_HELD], head[ROW_ROOM] = at, size, steps * STEP
-    subscriptions.place[slot, THETA] = theta
-
-
-@njit(cache=True, nogil=True)
-def fill_rows(subscriptions, rows, slots, messages, rings, idf, grid, space):
-    """Rows for new subscriptions; the rows, with more room perhaps."""
-    for slot in slots:
-        rows = with_spare(rows, most_entries(subscriptions.head[slot, K]) + STEP)
-        fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
-    return rows

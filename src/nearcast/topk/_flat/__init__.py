@@ -1,0 +1,1 @@
+"""What indexes share that keep the window and the lists in flat arrays."""
