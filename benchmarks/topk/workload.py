@@ -45,7 +45,6 @@ class Workload:
     source: Source
     statistics: WordStatistics
     max_dist: float
-    row: NDArray[np.int64]  # of subscriptions: the message each is made from
     alpha: NDArray[np.float64]
     word_start: NDArray[np.int64]
     words: NDArray[np.int64]  # numbers in the lexicon
@@ -110,9 +109,9 @@ def make(settings: Settings) -> Workload:
     source = source_of(settings.data, needed)
     draw = np.random.default_rng(0)
     count = settings.subscriptions + FRESH
-    row = np.sort(draw.integers(0, source.length, count))
-    made_from = source.rows(row)
-    order = draw.permutation(count)  # of coming: not that of the stream
+    # One message may serve several, where there are few.
+    rows, order = np.unique(draw.integers(0, source.length, count), return_inverse=True)
+    made_from = source.rows(rows)
     alpha = draw.random(count)
     lengths = np.diff(made_from.word_start)
     wanted = np.minimum(draw.integers(*settings.words, count, endpoint=True), lengths[order])
@@ -136,7 +135,6 @@ def make(settings: Settings) -> Workload:
         source,
         WordStatistics.of_messages(_messages(source.take(0, _HISTORY))),
         distance(*corners),
-        row[order],
         alpha,
         word_start,
         words,

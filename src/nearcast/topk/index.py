@@ -61,6 +61,9 @@ class TopKStats:
     - `candidates`: subscriptions looked at for a message, since the index was made
     - `affected`: those among them whose buffer took the message
     - `reevaluations`: lists that were computed anew from the window
+    - `postings`: entries of lists looked at one by one, where they are counted
+    - `arriving`: seconds in which messages came: finding whom they concern, updating buffers
+    - `expiring`: seconds in which they left, with searches of the window
     """
 
     subscriptions: int
@@ -70,6 +73,9 @@ class TopKStats:
     candidates: int
     affected: int
     reevaluations: int
+    postings: int = 0
+    arriving: float = 0.0
+    expiring: float = 0.0
 
 
 class TopKIndex(ABC):
@@ -170,6 +176,13 @@ class TopKIndex(ABC):
         """Read a saved index, which goes on exactly where it was."""
 
     # ------------------------------------------------------------------ what all have in common
+
+    def subscribe_many(self, subscriptions: list[TopKSubscription]) -> None:
+        """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        for subscription in subscriptions:
+            self._check_subscription(subscription)
+        for subscription in subscriptions:
+            self.subscribe(subscription)
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many messages in their order, all or none: how many lists each has changed.

@@ -48,8 +48,11 @@ from nearcast.topk._flat.subscriptions import (
 )
 from nearcast.topk._flat.touched import (
     AFFECTED,
+    ARRIVING,
     CANDIDATES,
+    EXPIRING,
     LISTS,
+    POSTINGS,
     SEARCHES,
     STEPS,
     Touched,
@@ -377,6 +380,9 @@ class FlatTopK(TopKIndex):
             int(counts[CANDIDATES]),
             int(counts[AFFECTED]),
             int(counts[SEARCHES]),
+            int(counts[POSTINGS]),
+            float(counts[ARRIVING]) / 1e9,
+            float(counts[EXPIRING]) / 1e9,
         )
 
     # ------------------------------------------------------------------ saving

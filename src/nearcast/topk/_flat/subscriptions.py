@@ -27,7 +27,7 @@ from nearcast.topk._flat.inner import inner
 
 LON, LAT, ALPHA, THETA = range(4)
 START, HELD, ROOM, K, FIRST, WORDS, SEEN, STAMP = range(8)
-STEP = 8  # entries: every row begins at a multiple of it
+STEP = 4  # entries: every row begins at a multiple of it
 DEGREE = math.pi / 180.0
 # A plane's spots end here, where any two places that differ are too far apart for nearness, and
 # the squares of differences still fit a float32.

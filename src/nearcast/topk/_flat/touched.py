@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, STAMP, START, STEP, K
 
-CANDIDATES, AFFECTED, SEARCHES = range(3)
+CANDIDATES, AFFECTED, SEARCHES, POSTINGS, ARRIVING, EXPIRING = range(6)
 LISTS, STEPS = range(2)  # cells of `ends`
 
 
@@ -20,7 +20,8 @@ class Touched(NamedTuple):
     seq     int32[]      of the old lists
     score   float64[]
     ends    int64[2]     how many have been touched in this step, and its number
-    counts  int64[3]     candidates, affected rows and searches since the index was made
+    counts  int64[6]     since the index was made: candidates, affected rows, searches, postings
+                         looked at, nanoseconds in which messages came, and in which they left
     """
 
     slot: NDArray[np.int32]
@@ -39,7 +40,7 @@ def none_touched() -> Touched:
         np.empty(64, np.int32),
         np.empty(64, np.float64),
         np.zeros(2, np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(6, np.int64),
     )
 
 

@@ -10,12 +10,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.topk._flat.clock import now
 from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, THETA, K, score_of
 from nearcast.topk._flat.touched import (
     AFFECTED,
+    ARRIVING,
     CANDIDATES,
+    EXPIRING,
     LISTS,
+    POSTINGS,
     SEARCHES,
     next_step,
     remember,
@@ -29,7 +33,6 @@ from nearcast.topk._flat.window import (
     forget_oldest,
     into_window,
 )
-from nearcast.topk.skype._clock import now
 from nearcast.topk.skype._disseminate import (
     CIQ,
     IGPT,
@@ -71,18 +74,14 @@ class Work(NamedTuple):
     """What has been done.
 
     flow      float64[2]  messages that have come, and gone, of late
-    spent     int64[2]    nanoseconds in which messages came, and went
-    looks     int64[1]    postings that were looked at
     """
 
     flow: NDArray[np.float64]
-    spent: NDArray[np.int64]
-    looks: NDArray[np.int64]
 
 
 def no_work() -> Work:
     """Nothing."""
-    return Work(np.zeros(2), np.zeros(2, np.int64), np.zeros(1, np.int64))
+    return Work(np.zeros(2))
 
 
 @inner
@@ -140,7 +139,9 @@ def begin_all(moving, fixed, slots, are_new, idf, grid, space, how):
 
 
 @inner
-def candidates(lists, cells, pyramid, work, subscriptions, seq, word, weight, lon, lat, space, how):
+def candidates(
+    lists, cells, pyramid, touched, subscriptions, seq, word, weight, lon, lat, space, how
+):
     """Whom a message may concern."""
     if how.kind == CIQ:
         found, looks = candidates_by_merging(
@@ -150,7 +151,7 @@ def candidates(lists, cells, pyramid, work, subscriptions, seq, word, weight, lo
         found, looks = candidates_by_cell(
             lists, cells, subscriptions, word, weight, lon, lat, space, how.kind == IGPT, seq
         )
-    work.looks[0] += looks
+    touched.counts[POSTINGS] += looks
     return found
 
 
@@ -167,7 +168,7 @@ def arrive(moving, fixed, lon, lat, time, word, times, idf, grid, space, how):
     note_flow(work, ARRIVED, messages.ends[LIVE])
     arriving = share_arriving(work, how.is_counted)
     found = candidates(
-        lists, cells, pyramid, work, subscriptions, seq, word, weight, lon, lat, space, how
+        lists, cells, pyramid, touched, subscriptions, seq, word, weight, lon, lat, space, how
     )
     touched.counts[CANDIDATES] += len(found)
     for slot in found:
@@ -186,7 +187,7 @@ def arrive(moving, fixed, lon, lat, time, word, times, idf, grid, space, how):
         takers = add_taker(takers, seq, slot)
         if is_told:
             tell(lists, cells, subscriptions, slot, how)
-    work.spent[ARRIVED] += now(moment) - began
+    touched.counts[ARRIVING] += now(moment) - began
     return rows, takers, messages, rings, touched
 
 
@@ -225,7 +226,6 @@ def depart(moving, fixed, seq, is_early, idf, grid, space, how):
 def expire(moving, fixed, most, before, idf, grid, space, how):
     """What is too many, or not later than `before`, leaves the window, the oldest first."""
     rows, takers, messages, rings, touched = moving
-    work = fixed[3]
     moment = np.empty(2, np.int64)
     began = now(moment)
     while messages.ends[OLDEST] < messages.ends[NEXT]:
@@ -239,7 +239,7 @@ def expire(moving, fixed, most, before, idf, grid, space, how):
                 idf, grid, space, how,
             )  # fmt: skip
         rings = forget_oldest(messages, rings)
-    work.spent[EXPIRED] += now(moment) - began
+    touched.counts[EXPIRING] += now(moment) - began
     return rows, takers, messages, rings, touched
 
 

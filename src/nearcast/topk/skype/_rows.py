@@ -55,7 +55,7 @@ def empty_rows() -> Rows:
 
 @inner
 def size_of(kind):
-    """The sizes of rows, in multiples of STEP: 8, 16, 24, 32, 48, 64, 96 and so on."""
+    """The sizes of rows, in multiples of STEP: 4, 8, 12, 16, 24, 32, 48 and so on."""
     if kind == 0:
         return STEP
     return (2 * STEP if kind % 2 == 1 else 3 * STEP) << ((kind - 1) // 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from nearcast.topk.skype._check import check_arrays
 from nearcast.topk.skype._disseminate import CIQ, COLUMNS, take
 from nearcast.topk.skype._lists import Lists, empty_lists, with_new_words
 from nearcast.topk.skype._process import (
-    ARRIVED,
-    EXPIRED,
     How,
     Work,
     begin_all,
@@ -33,19 +31,6 @@ from nearcast.topk.skype.pieces import Pieces
 from nearcast.topk.windows import CountWindow
 
 FEW_CHANGES = 1000  # not worth an arrangement of their own
-
-
-class Spent(NamedTuple):
-    """What messages have cost so far.
-
-    - `arriving`: seconds in which they came: finding whom they concern, updating rows (AMP)
-    - `expiring`: seconds in which they left, with searches of the window (EMP)
-    - `postings`: entries of lists that were looked at one by one
-    """
-
-    arriving: float
-    expiring: float
-    postings: int
 
 
 class PiecedTopK(Pieces, FlatTopK):
@@ -66,16 +51,6 @@ class PiecedTopK(Pieces, FlatTopK):
         "pyramid": Pyramid,
         "work": Work,
     }
-
-    @property
-    def spent(self) -> Spent:
-        """What messages have cost so far, since the index was made."""
-        nanoseconds = self._work.spent
-        return Spent(
-            float(nanoseconds[ARRIVED]) / 1e9,
-            float(nanoseconds[EXPIRED]) / 1e9,
-            int(self._work.looks[0]),
-        )
 
     def check(self) -> None:
         check_arrays(

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.prefetch import prefetch_row
+from nearcast.topk._flat.clock import now
 from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import (
     FIRST,
@@ -21,7 +22,9 @@ from nearcast.topk._flat.subscriptions import (
 )
 from nearcast.topk._flat.touched import (
     AFFECTED,
+    ARRIVING,
     CANDIDATES,
+    EXPIRING,
     LISTS,
     SEARCHES,
     next_step,
@@ -213,15 +216,19 @@ def publish_all(
             (subscriptions, rows, postings, messages, rings, touched),
             replaced, np.bool_(True), idf, grid, space, largest,
         )  # fmt: skip
+    moment = np.empty(2, np.int64)
     for i in range(len(at) + 1):
         is_last = i == len(at)
         if i > 0 and not is_last:
             next_step(touched)
         time = until if is_last else times_of_messages[i]
+        began = now(moment)
         subscriptions, rows, postings, messages, rings, touched = expire(
             (subscriptions, rows, postings, messages, rings, touched),
             most if is_last else most - 1, time - seconds, idf, grid, space, largest,
         )  # fmt: skip
+        expired = now(moment)
+        touched.counts[EXPIRING] += expired - began
         if is_last:
             break
         begin, end = word_start[i], word_start[i + 1]
@@ -229,5 +236,6 @@ def publish_all(
             (subscriptions, rows, postings, messages, rings, touched),
             at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid, space, largest,
         )  # fmt: skip
+        touched.counts[ARRIVING] += now(moment) - expired
         changed[i] = touched.ends[LISTS]
     return (rows, postings, messages, rings, touched), changed

@@ -46,14 +46,20 @@ def no_rows() -> Rows:
 
 @njit(cache=True, nogil=True, inline="always")
 def most_entries(k):
-    """Entries that a row may have; more than a thinned row has with k of equal scores."""
-    return 2 * k + k // 4 + STEP
+    """Entries that a row may have: more than one that was thinned, with k of equal scores."""
+    return 2 * k + k // 4 + 2 * STEP
 
 
 @njit(cache=True, nogil=True, inline="always")
 def usual_entries(k):
-    """Entries that are left when a full row is thinned, ties aside."""
-    return k + k // 4 + STEP // 2
+    """Entries that are left when a row is thinned, ties aside."""
+    return k + k // 4 + 4
+
+
+@njit(cache=True, nogil=True, inline="always")
+def full_row(k):
+    """Entries of a row that is thinned before it grows."""
+    return k + k // 4 + k // 2 + 4
 
 
 @inner
@@ -154,9 +160,9 @@ def enter(subscriptions, rows, slot, k, score, seq):
     head = subscriptions.head[slot]
     raised = False
     if head[HELD] == head[ROOM]:
-        if head[ROOM] >= most_entries(k):
+        if head[ROOM] >= full_row(k):
             raised = thin_row(subscriptions, rows, slot, k)
-        else:
+        if head[HELD] == head[ROOM]:
             grow_row(subscriptions, rows, slot)
     if score < subscriptions.place[slot, THETA]:
         return raised

@@ -3,13 +3,15 @@
 import time
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from nearcast.topk._flat.inner import inner
 
 _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
 _MONOTONIC = time.CLOCK_MONOTONIC
 
 
-@njit(cache=True, nogil=True)
+@inner
 def now(moment):
     """Nanoseconds since some moment; `moment` is int64[2], to be written over."""
     _clock_gettime(_MONOTONIC, moment.ctypes)
