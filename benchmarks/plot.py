@@ -1,6 +1,7 @@
 """Draw what was measured. Reads result files, measures nothing."""
 
 from collections.abc import Iterable
+from itertools import cycle
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -26,6 +27,8 @@ _TABLES = {
     recommend.NAME: recommend.write_table,
 }
 
+# Without grey, which is the limit's.
+_PALETTE = (*(f"C{number}" for number in (0, 1, 2, 3, 4, 5, 6, 8, 9)), "black", "gold", "navy")
 _MOST_TICKS = 10  # more labels would run into one another
 _WIDE_RANGE = 30  # above this ratio the small values could not be read off a linear axis
 
@@ -51,14 +54,18 @@ def plot_folder(folder: Path) -> list[Path]:
 
 def draw(figure: Figure, rows: Rows) -> Canvas:
     panels = [panel for panel in figure.panels if _rows_of(panel, rows)]
-    canvas = Canvas(figsize=(1.5 + 4.5 * len(panels), 5.2), layout="constrained")
+    canvas = Canvas(figsize=(3.0 + 4.5 * len(panels), 5.2), layout="constrained")
     canvas.suptitle(figure.title)
     all_axes = canvas.subplots(1, len(panels), squeeze=False)[0]
+    colours = _colours(rows)
+    series: dict[str, Any] = {}  # in all panels together: one legend, beside them
     for axes, panel in zip(all_axes, panels, strict=True):
         chosen = _rows_of(panel, rows)
-        _draw_panel(axes, panel, chosen)
+        _draw_panel(axes, panel, chosen, colours)
         axes.set(title=panel.title, xlabel=figure.x_label, ylabel=panel.y_label)
-        axes.legend(fontsize="small")
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            series.setdefault(label, handle)
+    canvas.legend(series.values(), series.keys(), loc="outside right upper", fontsize="small")
     wrapped = fill(
         f"Paper: {figure.finding}" if "/" in figure.name else figure.finding, 70 * len(panels)
     )
@@ -77,12 +84,12 @@ def _rows_of(panel: Panel, rows: Rows) -> Rows:
     ]
 
 
-def _draw_panel(axes: Axes, panel: Panel, rows: Rows) -> None:
+def _draw_panel(axes: Axes, panel: Panel, rows: Rows, colours: dict[str, str]) -> None:
     series = sorted(_distinct(row["series"] for row in rows), key=lambda name: name == "limit")
     if all(isinstance(row["x"], str) for row in rows):
-        _draw_bars(axes, panel, rows, series)
+        _draw_bars(axes, panel, rows, series, colours)
     else:
-        _draw_lines(axes, panel, rows, series)
+        _draw_lines(axes, panel, rows, series, colours)
     heights = [row[panel.y] for row in rows]
     if max(heights) > _WIDE_RANGE * min(heights):
         axes.set_yscale("log")
@@ -90,23 +97,28 @@ def _draw_panel(axes: Axes, panel: Panel, rows: Rows) -> None:
         axes.set_ylim(bottom=0)
 
 
-def _draw_bars(axes: Axes, panel: Panel, rows: Rows, series: list[str]) -> None:
-    places = _distinct(row["x"] for row in rows)
+def _draw_bars(
+    axes: Axes, panel: Panel, rows: Rows, series: list[str], colours: dict[str, str]
+) -> None:
+    by_size = sorted(rows, key=lambda row: row["subscriptions"])  # as they are, where it is one
+    places = _distinct(row["x"] for row in by_size)
     width = 0.8 / len(series)
     for i, name in enumerate(series):
         heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
         at = np.array([places.index(x) for x in heights]) + (i - (len(series) - 1) / 2) * width
-        bars = axes.bar(at, list(heights.values()), width, label=name, **_colour(name))
+        bars = axes.bar(at, list(heights.values()), width, label=name, color=colours[name])
         axes.bar_label(bars, fmt="%.3g", fontsize="x-small")
     axes.set_xticks(range(len(places)), places)
 
 
-def _draw_lines(axes: Axes, panel: Panel, rows: Rows, series: list[str]) -> None:
+def _draw_lines(
+    axes: Axes, panel: Panel, rows: Rows, series: list[str], colours: dict[str, str]
+) -> None:
     for name in series:
         heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
         x = sorted(heights)
         style = "--" if name == "limit" else "o-"
-        axes.plot(x, [heights[place] for place in x], style, label=name, **_colour(name))
+        axes.plot(x, [heights[place] for place in x], style, label=name, color=colours[name])
     if panel.logarithmic_x:
         axes.set_xscale("log")
     measured = sorted({row["x"] for row in rows})
@@ -123,8 +135,10 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
-def _colour(series: str) -> dict[str, Any]:
-    return {"color": "grey"} if series == "limit" else {}
+def _colours(rows: Rows) -> dict[str, str]:
+    """A series has one colour in all panels."""
+    names = (name for name in _distinct(row["series"] for row in rows) if name != "limit")
+    return {"limit": "grey"} | dict(zip(names, cycle(_PALETTE), strict=False))
 
 
 def _sizes(rows: Rows) -> str:

@@ -73,4 +73,5 @@ def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
     contenders = tuple(contenders)
     for data in scale.data:
         for contender in contenders:
-            yield Point("data", data, contender, settings_of(scale, data))
+            x = f"{data}, {scale.subscriptions:,}"
+            yield Point("data", x, contender, settings_of(scale, data))
