@@ -21,6 +21,12 @@ from nearcast.service.stores.subscriptions import Entry
 SHOWN_AT_FIRST = 10
 
 
+class _Slider(ui.slider):
+    """Its value is not sent back: an echo that is late would undo the keys pressed since."""
+
+    LOOPBACK = False
+
+
 class BestForm:
     """The form; `on_subscribed` is called when there is a new subscription."""
 
@@ -41,7 +47,7 @@ class BestForm:
                 )
             with ui.element("div").classes("weight"):
                 ui.label("words").props("aria-hidden=true")
-                self._alpha = ui.slider(min=0, max=1, step=0.05, value=0.5)
+                self._alpha = _Slider(min=0, max=1, step=0.05, value=0.5)
                 self._alpha.props(
                     'label aria-label="What counts: words at 0, nearness at 1" color=primary'
                 )
