@@ -151,6 +151,7 @@ def test_a_phone_in_the_dark_has_it_too(town, open_page, tmp_path):
         color_scheme="dark",
     )
     subscribe_best(page, k=5)
+    expect(page.locator(LISTS)).to_contain_text("best 5")
     town.rank("Coffee, cake and a very long story about both that does not fit into one line")
     expect(page.locator(ITEMS)).to_have_count(5)
     width = page.evaluate("document.documentElement.scrollWidth")
