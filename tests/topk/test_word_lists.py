@@ -5,9 +5,19 @@ import pytest
 
 from nearcast.batches import MessageBatch
 from nearcast.model import Message, Point, Space, TopKSubscription
-from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
+from nearcast.topk import (
+    CIQKmax,
+    CountWindow,
+    IPTSkype,
+    ScanTopK,
+    Skype,
+    TimeWindow,
+    WordLists,
+    WordStatistics,
+)
 from nearcast.topk._flat import index as flat_index
 from nearcast.topk._flat import maintenance
+from tests.topk.indexes import SMALL
 from tests.topk.lists import assert_same_lists
 
 HERE = Point(2.35, 48.86)
@@ -178,10 +188,11 @@ def test_a_batch_is_taken_or_refused_as_a_whole():
 
 
 @pytest.mark.parametrize("far", [1e-3, 1.0, 1e25])
-def test_far_away_in_a_plane(far):
+@pytest.mark.parametrize("kind", [WordLists, Skype, IPTSkype, CIQKmax])
+def test_far_away_in_a_plane(kind, far):
     """Float32 cannot tell such places apart, and squares of their differences overflow."""
     oracle = ScanTopK(CountWindow(60), space=Space.PLANE, max_dist=far)
-    index = WordLists(CountWindow(60), space=Space.PLANE, max_dist=far)
+    index = kind(CountWindow(60), space=Space.PLANE, max_dist=far, **SMALL[kind])
     places = [Point(x, y, space=Space.PLANE) for x in (0, 1e10, 1e10 + far / 2, -1e37, 1e60)
               for y in (0.0, 1e37)]  # fmt: skip
     for n, at in enumerate(places):

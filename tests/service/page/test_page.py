@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from nearcast.model import Box, Circle, Polygon
-from nearcast.service.page import every_match
+from nearcast.service.page import following
 from tests.service.page.driving import (
     MATCHES,
     MINE,
@@ -185,7 +185,7 @@ def test_a_reload_brings_everything_back_and_a_closed_tab_frees_it(town, open_pa
 
 
 def test_a_fault_of_the_stores_is_not_the_end_of_the_matches(town, open_page, monkeypatch, caplog):
-    monkeypatch.setattr(every_match, "SECONDS_AFTER_A_FAULT", 0.0)
+    monkeypatch.setattr(following, "SECONDS_AFTER_A_FAULT", 0.0)
     begin, faults = town.service.outbox.before_newest, [OSError("no luck")]
 
     def unlucky(*values):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-from contextlib import aclosing
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import HTTPException
@@ -15,6 +14,7 @@ from nearcast.model import TopKSubscription
 from nearcast.service.delivery.pages import RenderedEvent
 from nearcast.service.page.best_form import BestForm
 from nearcast.service.page.elements import BestLists, LiveMap, Match
+from nearcast.service.page.following import Following
 from nearcast.service.page.my_subscriptions import COLOURS, SHOWN
 from nearcast.service.page.places import point_of
 from nearcast.service.page.sampler import said
@@ -24,9 +24,6 @@ from nearcast.service.ranking import scoring_of
 
 TICKS_BETWEEN_LOOKS = 8
 """Subscriptions may change in another tab, or by the API."""
-SECONDS_AFTER_A_FAULT = 5.0
-
-logger = logging.getLogger(__name__)
 
 
 class BestMessages:
@@ -37,13 +34,14 @@ class BestMessages:
         self._map = live_map
         self._why = why
         self._ticks = 0
-        self._after: int | None = None
         self._is_stale = False
         self._mine: dict[str, TopKSubscription] = {}
         self._colours: dict[str, str] = {}
         self._entered: dict[str, set[str]] = {}  # by subscription: by its latest change
         self._messages: dict[str, dict[str, Any]] = {}  # of the lists that are shown
-        self._following: asyncio.Task[None] | None = None
+        self._following = Following(
+            visit, visit.service.outbox.last_sequence, self._refresh, self._take
+        )
         with ui.element("section").classes("section"):
             ui.html("<h2>New list of the best messages</h2>", sanitize=False)
             BestForm(visit, live_map, self._refresh)
@@ -58,13 +56,11 @@ class BestMessages:
 
     def start(self) -> None:
         """Begin to follow the lists; a connection that comes back goes on."""
-        if self._following is None:
-            self._following = background_tasks.create(self._follow(), name="page lists")
+        self._following.start()
 
     def close(self) -> None:
         """Let go of everything."""
-        if self._following is not None:
-            self._following.cancel()
+        self._following.close()
 
     def tick(self) -> list[Match]:
         """Show lists that changed."""
@@ -77,26 +73,10 @@ class BestMessages:
     def unchoose(self) -> None:
         """Nothing is marked here."""
 
-    async def _follow(self) -> None:
-        """Until the hub stops; what fails is tried again."""
-        while True:
-            try:
-                await self._follow_on()
-                return
-            except Exception:
-                logger.exception("a page cannot read its lists")
-                await asyncio.sleep(SECONDS_AFTER_A_FAULT)
-
-    async def _follow_on(self) -> None:
-        if self._after is None:
-            self._after = await asyncio.to_thread(self._visit.service.outbox.last_sequence)
-        await self._refresh()
-        async with aclosing(self._visit.hub.follow(self._visit.owner, self._after)) as pages:
-            async for page in pages:
-                for event in page.events:
-                    if event.kind == "top":
-                        self._note_change(event)
-                self._after = page.cursor
+    def _take(self, events: Sequence[RenderedEvent]) -> None:
+        for event in events:
+            if event.kind == "top":
+                self._note_change(event)
 
     def _note_change(self, event: RenderedEvent) -> None:
         change = json.loads(event.text)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections import deque
-from contextlib import aclosing
+from collections.abc import Sequence
 
 from fastapi import HTTPException
 from nicegui import background_tasks, ui
@@ -14,6 +13,7 @@ from nicegui import background_tasks, ui
 from nearcast.model import Subscription
 from nearcast.service.delivery.pages import RenderedEvent
 from nearcast.service.page.elements import LiveMap, Match, MatchList
+from nearcast.service.page.following import Following
 from nearcast.service.page.my_subscriptions import MySubscriptions
 from nearcast.service.page.places import point_of
 from nearcast.service.page.sampler import said
@@ -25,9 +25,6 @@ MATCHES_A_TICK = 30
 MATCHES_KEPT = 100
 TICKS_BETWEEN_LOOKS = 8
 """Subscriptions may change in another tab, or by the API."""
-SECONDS_AFTER_A_FAULT = 5.0
-
-logger = logging.getLogger(__name__)
 
 
 class EveryMatch:
@@ -40,9 +37,7 @@ class EveryMatch:
         self._arrived: deque[RenderedEvent] = deque(maxlen=MATCHES_KEPT)
         self._matches: dict[int, tuple[str, dict[str, object]]] = {}  # by event id, oldest first
         self._ticks = 0
-        self._after: int | None = None
         self._old = 0
-        self._following: asyncio.Task[None] | None = None
         with ui.element("section").classes("section"):
             ui.html("<h2>New subscription</h2>", sanitize=False)
             SubscriptionForm(visit, live_map, self._subscribed)
@@ -52,16 +47,16 @@ class EveryMatch:
         with ui.element("section").classes("matches"):
             ui.html("<h2>My matches</h2>", sanitize=False)
             self._list = MatchList(self._choose, empty="They appear here as messages come.")
+        # Its subscriptions are shown first: matches have their colours.
+        self._following = Following(visit, self._begin, self._mine.refresh, self._take)
 
     def start(self) -> None:
         """Begin to follow the matches; a connection that comes back goes on."""
-        if self._following is None:
-            self._following = background_tasks.create(self._follow(), name="page matches")
+        self._following.start()
 
     def close(self) -> None:
         """Let go of everything."""
-        if self._following is not None:
-            self._following.cancel()
+        self._following.close()
 
     def tick(self) -> list[Match]:
         """Show what has arrived; what is new lights up on the map."""
@@ -75,31 +70,14 @@ class EveryMatch:
             self._arrived.clear()
         return [match for match in arrived if match["id"] > self._old][-MATCHES_A_TICK:]
 
-    async def _follow(self) -> None:
-        """Until the hub stops; what fails is tried again."""
-        while True:
-            try:
-                await self._follow_on()
-                return
-            except Exception:
-                logger.exception("a page cannot read its matches")
-                await asyncio.sleep(SECONDS_AFTER_A_FAULT)
-
-    async def _follow_on(self) -> None:
-        await self._mine.refresh()  # first: matches have its colours
-        if self._after is None:
-            after, self._old = await asyncio.to_thread(self._begin)
-            self._after = after
-        async with aclosing(self._visit.hub.follow(self._visit.owner, self._after)) as pages:
-            async for page in pages:
-                self._arrived.extend(event for event in page.events if event.kind == "match")
-                self._after = page.cursor
-
-    def _begin(self) -> tuple[int, int]:
-        """Where to begin, so that the list is about full, and the newest number there is."""
+    def _begin(self) -> int:
+        """Where to begin, so that the list is about full."""
         outbox = self._visit.service.outbox
-        last = outbox.last_sequence()
-        return outbox.before_newest(self._visit.owner, MATCHES_KEPT), last
+        self._old = outbox.last_sequence()
+        return outbox.before_newest(self._visit.owner, MATCHES_KEPT)
+
+    def _take(self, events: Sequence[RenderedEvent]) -> None:
+        self._arrived.extend(event for event in events if event.kind == "match")
 
     def _match(self, event: RenderedEvent) -> Match:
         found = json.loads(event.text)

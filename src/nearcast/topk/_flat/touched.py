@@ -90,6 +90,16 @@ def remember(touched, subscriptions, rows, slot):
 
 
 @inner
+def position_of(subscriptions, rows, slot, seq):
+    """Where a message is in a row, -1 where it is not.  O(entries)."""
+    at = subscriptions.head[slot, START] * STEP
+    for i in range(subscriptions.head[slot, HELD]):
+        if rows.seq[at + i] == seq:
+            return i
+    return -1
+
+
+@inner
 def next_step(touched):
     """Nothing has been touched yet."""
     touched.ends[LISTS] = 0

@@ -22,6 +22,7 @@ from nearcast.topk._flat.touched import (
     POSTINGS,
     SEARCHES,
     next_step,
+    position_of,
     remember,
     with_spare_lists,
 )
@@ -42,7 +43,7 @@ from nearcast.topk.skype._disseminate import (
     tell,
 )
 from nearcast.topk.skype._reevaluate import accept, refill
-from nearcast.topk.skype._rows import KNOWS_ALL, position_of, take_out
+from nearcast.topk.skype._rows import KNOWS_ALL, take_out
 from nearcast.topk.skype._takers import add_taker, taken_by, with_message
 
 ARRIVED, EXPIRED = range(2)

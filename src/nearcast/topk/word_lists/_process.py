@@ -28,6 +28,7 @@ from nearcast.topk._flat.touched import (
     LISTS,
     SEARCHES,
     next_step,
+    position_of,
     remember,
     with_spare_lists,
 )
@@ -45,7 +46,7 @@ from nearcast.topk._flat.window import (
 from nearcast.topk.word_lists._fill import fill_row
 from nearcast.topk.word_lists._postings import HELD as LIST_HELD
 from nearcast.topk.word_lists._postings import scan_list, tell_threshold
-from nearcast.topk.word_lists._rows import enter, most_entries, position_of, take_out, with_spare
+from nearcast.topk.word_lists._rows import enter, most_entries, take_out, with_spare
 
 SOON, SOONER = 12, 6  # candidates ahead whose heads, whose terms and rows are asked for
 

@@ -179,16 +179,6 @@ def enter(subscriptions, rows, slot, k, score, seq):
 
 
 @inner
-def position_of(subscriptions, rows, slot, seq):
-    """Where a message is in a row, -1 where it is not.  O(entries)."""
-    at = subscriptions.head[slot, START] * STEP
-    for i in range(subscriptions.head[slot, HELD]):
-        if rows.seq[at + i] == seq:
-            return i
-    return -1
-
-
-@inner
 def take_out(subscriptions, rows, slot, position):
     """Take a message out of a row.  O(entries)."""
     head = subscriptions.head[slot]
