@@ -10,6 +10,7 @@ from nearcast.topk import TopKIndex
 # By the name of the class: as the paper calls it, the piece for dissemination first.
 _NAMES = {
     "WordLists": "WordLists",
+    "ParallelLists": "WordLists, two threads",
     "Skype": "Skype (IGPT-cSkyband)",
     "IGPTSkyband": "IGPT-Skyband",
     "IGPTKmax": "IGPT-Kmax",

@@ -9,6 +9,7 @@ from nearcast.topk import (
     IPTKmax,
     IPTSkyband,
     IPTSkype,
+    ParallelLists,
     Skype,
     WordLists,
 )
@@ -28,6 +29,7 @@ SMALL = {
     CIQSkype: _CIQ,
     CIQSkyband: _CIQ,
     CIQKmax: _CIQ,
+    ParallelLists: {"parts": 3},
 }
 INDEXES = [*SMALL]
-PIECED = INDEXES[1:]
+PIECED = INDEXES[1:-1]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nearcast.topk.index import Scoring, TopKIndex, TopKStats
     from nearcast.topk.lazy_window import LazyWindow
     from nearcast.topk.list_change import ListChange
+    from nearcast.topk.parallel_lists import ParallelLists
     from nearcast.topk.scan import ScanTopK
     from nearcast.topk.skype import (
         CIQKmax,
@@ -38,6 +39,7 @@ __all__ = [
     "IPTSkype",
     "LazyWindow",
     "ListChange",
+    "ParallelLists",
     "ScanTopK",
     "Scoring",
     "Skype",
@@ -52,6 +54,7 @@ _MODULES = {
     "index": ("Scoring", "TopKIndex", "TopKStats"),
     "lazy_window": ("LazyWindow",),
     "list_change": ("ListChange",),
+    "parallel_lists": ("ParallelLists",),
     "scan": ("ScanTopK",),
     "skype": (
         "CIQKmax",

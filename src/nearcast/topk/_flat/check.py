@@ -22,7 +22,7 @@ def check_messages(messages: Messages, rings: Rings) -> list[int]:
             assert messages.marks[m] & mark(word)
     assert len(live) == int(messages.ends[LIVE])
     for word, (start, head, count, room, heaviest) in enumerate(rings.rings.tolist()):
-        at = start + ((head + np.arange(count)) & (room - 1))
+        at = start + (head + np.arange(count)) % max(1, room)
         assert rings.seq[at].tolist() == held.get(word, []), word
         assert rings.weight[at].max(initial=0) <= heaviest
     return live
@@ -31,4 +31,4 @@ def check_messages(messages: Messages, rings: Rings) -> list[int]:
 def words_of(messages: Messages, m: int) -> NDArray[np.int32]:
     """The words of the message at m, as it says them."""
     at = int(messages.first[m]) + np.arange(int(messages.words[m]))
-    return messages.word[at & (len(messages.word) - 1)]
+    return messages.word[at % len(messages.word)]

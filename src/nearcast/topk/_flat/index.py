@@ -77,6 +77,7 @@ MOST_SHOWN = (
     10_000  # messages of a list: each subscription that is looked at may need three times that
 )
 MOST_MESSAGES = 2**62  # of a window without a limit
+LAYOUT = 2  # of the arrays of a saved index
 EARTH_GRID = (-180.0, -90.0, 360.0 / CELLS, 180.0 / CELLS)
 
 
@@ -187,6 +188,14 @@ class FlatTopK(TopKIndex):
 
     def subscribe_many(self, subscriptions: list[TopKSubscription]) -> None:
         """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        self.check_many(subscriptions)
+        for kind in (int, str):  # a column of ids has one kind
+            rows = [row for row in subscriptions if isinstance(row.id, kind)]
+            if rows:
+                self._subscribe_rows(rows, pa.array([row.id for row in rows]))
+
+    def check_many(self, subscriptions: list[TopKSubscription]) -> None:
+        """Refuse what `subscribe_many` cannot take."""
         ids = set()
         for subscription in subscriptions:
             self._check_subscription(subscription)
@@ -198,10 +207,6 @@ class FlatTopK(TopKIndex):
                     f"{MOST_SHOWN}, the most a list can have here"
                 )
             ids.add(subscription.id)
-        for kind in (int, str):  # a column of ids has one kind
-            rows = [row for row in subscriptions if isinstance(row.id, kind)]
-            if rows:
-                self._subscribe_rows(rows, pa.array([row.id for row in rows]))
 
     def _subscribe_rows(self, rows: list[TopKSubscription], ids: pa.Array) -> None:
         live = self._subscription_ids.find(ids)
@@ -388,7 +393,16 @@ class FlatTopK(TopKIndex):
     # ------------------------------------------------------------------ saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
+        storage.write_arrays(path, type(self).__name__, *self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        return cls.from_state(*storage.read_arrays(path, cls.__name__))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Everything, as JSON and arrays."""
         meta = {
+            "layout": LAYOUT,
             "window": window_row(self.window),
             "space": self.space.name,
             "max_dist": self.scoring.max_dist,
@@ -406,11 +420,17 @@ class FlatTopK(TopKIndex):
         table.add(list(words))
         arrays = self._arrays() | {f"statistics/{k}": v for k, v in table.arrays().items()}
         arrays["frequencies"] = np.array([*words.values()], np.int64)
-        storage.write_arrays(path, type(self).__name__, meta, arrays)
+        return meta, arrays
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        meta, arrays = storage.read_arrays(path, cls.__name__)
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """The index whose `state()` this is; the arrays are taken over, not copied."""
+        if meta.get("layout") != LAYOUT:
+            raise storage.BadFile(
+                f"a {cls.__name__} was saved with layout {meta.get('layout')} of its arrays, and "
+                f"this version reads {LAYOUT}; subscribe and publish anew, or use the version that "
+                "saved it"
+            )
         words = StringTable.from_arrays(storage.part(arrays, "statistics/")).to_arrow().to_pylist()
         frequencies = dict(zip(words, arrays["frequencies"].tolist(), strict=True))
         index = cls(

@@ -15,9 +15,11 @@ from nearcast.topk._flat.window import (
     OLDEST,
     ROOM,
     START,
+    WORDS_HELD,
     Messages,
     Rings,
     mark,
+    wrapped,
 )
 
 FEW_WORDS = 1024  # not worth forgetting
@@ -37,29 +39,22 @@ def with_words(
     number[kept] = np.arange(len(kept), dtype=np.int32)
     # of subscriptions that are gone: whatever it is
     subscriptions.word[:] = number[subscriptions.word]
-    begin, end = _words_of_window(messages)
-    at = np.arange(begin, end) & (len(messages.word) - 1)
+    held = int(messages.ends[WORDS_HELD])
+    at = (int(messages.ends[NEXT_WORD]) - 1 - np.arange(held)) % len(messages.word)
     messages.word[at] = number[messages.word[at]]
     mark_again(messages)
     return rings._replace(rings=rings.rings[kept])
 
 
-def _words_of_window(messages: Messages) -> tuple[int, int]:
-    oldest, end = int(messages.ends[OLDEST]), int(messages.ends[NEXT_WORD])
-    if oldest == int(messages.ends[NEXT]):
-        return end, end
-    return int(messages.first[oldest & (len(messages.first) - 1)]), end
-
-
 @njit(cache=True, nogil=True)
 def mark_again(messages):
     """The words of messages have other numbers, and other marks."""
-    ring = len(messages.word) - 1
+    ring = len(messages.word)
     for seq in range(messages.ends[OLDEST], messages.ends[NEXT]):
         m = seq & (len(messages.live) - 1)
         messages.marks[m] = 0
         for i in range(messages.first[m], messages.first[m] + messages.words[m]):
-            messages.marks[m] |= mark(messages.word[i & ring])
+            messages.marks[m] |= mark(messages.word[wrapped(i, ring)])
 
 
 def with_terms(
@@ -98,6 +93,6 @@ def count_from(subscriptions, in_rows, messages, rings, slots, shift):
     for word in range(len(rings.rings)):
         ring = rings.rings[word]
         for i in range(ring[HELD]):
-            rings.seq[ring[START] + ((ring[HEAD] + i) & (ring[ROOM] - 1))] -= shift
+            rings.seq[ring[START] + wrapped(ring[HEAD] + i, ring[ROOM])] -= shift
     messages.ends[OLDEST] -= shift
     messages.ends[NEXT] -= shift

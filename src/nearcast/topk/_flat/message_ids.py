@@ -28,7 +28,7 @@ class MessageIds:
 
     def __init__(self) -> None:
         self._ids = IdTable()
-        self._seq = GrowingArray(np.empty(0, np.int64))
+        self._seq = GrowingArray(np.empty(0, np.int32))
         self._slot: NDArray[np.int32] = np.empty(16, np.int32)
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class MessageIds:
             self._slot = larger
         short = self._ids.slots - len(self._seq.used)
         if short > 0:
-            self._seq.extend(np.full(short, _NONE, np.int64))
+            self._seq.extend(np.full(short, _NONE, np.int32))
 
     def take_out(self, id: Id) -> int | None:
         """Forget one id: the arrival of its message, None where it is not in the window."""

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 from nearcast.prefetch import prefetch_row
 from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import ALPHA, FIRST, LAT, LON, WORDS, nearness
-from nearcast.topk._flat.window import CELLS, HEAD, HEAVIEST, HELD, LENGTH, ROOM, START, mark
+from nearcast.topk._flat.window import (
+    CELLS,
+    HEAD,
+    HEAVIEST,
+    HELD,
+    LENGTH,
+    ROOM,
+    START,
+    mark,
+    wrapped,
+)
 from nearcast.topk._flat.window import LAT as MESSAGE_LAT
 from nearcast.topk._flat.window import LON as MESSAGE_LON
 
@@ -156,25 +166,25 @@ def most_of_rest(subscriptions, slot, rings, most_rest):
 @inner
 def read_ahead(messages, seqs):
     """Have what is needed of some messages brought near."""
-    mask, ring = len(messages.live) - 1, len(messages.word) - 1
+    mask = len(messages.live) - 1
     for seq in seqs:
         prefetch_row(messages.first, seq & mask)
         prefetch_row(messages.place, seq & mask)
     for seq in seqs:
-        prefetch_row(messages.word, messages.first[seq & mask] & ring)
+        prefetch_row(messages.word, messages.first[seq & mask])
 
 
 @inner
 def score_at(subscriptions, slot, t, messages, m, idf, space):
     """The score of a message that is met at term t; -1 when an earlier term has met it."""
     head, place, theirs = subscriptions.head[slot], subscriptions.place[slot], messages.place[m]
-    first, ring, begin = head[FIRST], len(messages.word) - 1, messages.first[m]
+    first, ring, begin = head[FIRST], len(messages.word), messages.first[m]
     end = begin + messages.words[m]
     alike = 0.0
     for term in range(first, first + head[WORDS]):
         word, times = subscriptions.word[term], 0.0
         for i in range(begin, end):
-            if messages.word[i & ring] == word:
+            if messages.word[wrapped(i, ring)] == word:
                 times += 1.0
         if times > 0.0:
             if term < t:
@@ -217,7 +227,7 @@ def search_ring(
         begin = max(ring[HEAD], end - TOGETHER)
         if end > ring[ROOM]:
             begin = max(begin, ring[ROOM])
-        first = ring[START] + (begin & (ring[ROOM] - 1))
+        first = ring[START] + wrapped(begin, ring[ROOM])
         last = first + end - begin
         end = begin
         if promising(rings, first, last, reach, low, is_promising) > 0:

@@ -4,17 +4,20 @@ place      float64[M, 4]  longitude, latitude, time of the message of arrival `s
                           of its vector before it was made 1; at `seq & (M - 1)`
 marks      uint64[M]      a bit for each of its words, which other words may share
 live       bool[M]        false for one that was replaced
-first      int64[M]       where its words begin in the ring, at `first & (Q - 1)`
+first      int32[M]       where its words begin in the ring of words
 words      int32[M]       how many words it has
-word       int32[Q]       in the order of words, one that is said twice stands twice
-ends       int64[4]       oldest arrival, next arrival, messages that live, next word of the ring
+word       int32[Q]       in the order of words, one that is said twice stands twice; after Q - 1
+                          comes 0
+ends       int64[5]       oldest arrival, next arrival, messages that live, where the next word of
+                          the ring goes, words of the ring
 
-rings      int32[V, 5]    START of the ring of a word; HEAD, its oldest posting; HELD; ROOM, a
-                          power of two, or 0; HEAVIEST, the largest weight since it was empty
+rings      int32[V, 5]    START of the ring of a word; HEAD, its oldest posting; HELD; ROOM,
+                          one of the `sizes`, or 0; HEAVIEST, the largest weight since it was
+                          empty
 seq        int32[P]       arrivals that have a word, oldest first, in a ring
 cell       uint16[P]      the cell of a grid of 128 by 128 in which it is
 weight     uint16[P]      the weight of the word there, rounded up to 1/65535
-free       int32[32]      the first free ring of 2**i, -1 for none; `seq` leads to the next
+free       int32[SIZES]   the first free ring of each size, -1 for none; `seq` leads to the next
 used       int64[1]       postings in use, with free rings
 """
 
@@ -26,8 +29,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, size_of, take_room
 
-OLDEST, NEXT, LIVE, NEXT_WORD = range(4)
+OLDEST, NEXT, LIVE, NEXT_WORD, WORDS_HELD = range(5)
 LON, LAT, TIME, LENGTH = range(4)
 START, HEAD, HELD, ROOM, HEAVIEST = range(5)
 CELLS = 128
@@ -39,7 +43,7 @@ class Messages(NamedTuple):
     place: NDArray[np.float64]
     marks: NDArray[np.uint64]
     live: NDArray[np.bool_]
-    first: NDArray[np.int64]
+    first: NDArray[np.int32]
     words: NDArray[np.int32]
     word: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -62,10 +66,10 @@ def no_messages() -> Messages:
         np.empty((16, 4), np.float64),
         np.empty(16, np.uint64),
         np.empty(16, np.bool_),
-        np.empty(16, np.int64),
+        np.empty(16, np.int32),
         np.empty(16, np.int32),
         np.empty(64, np.int32),
-        np.zeros(4, np.int64),
+        np.zeros(5, np.int64),
     )
 
 
@@ -76,9 +80,15 @@ def no_rings() -> Rings:
         np.empty(64, np.int32),
         np.empty(64, np.uint16),
         np.empty(64, np.uint16),
-        np.full(32, -1, np.int32),
+        np.full(SIZES, -1, np.int32),
         np.zeros(1, np.int64),
     )
+
+
+@inner
+def wrapped(at, size):
+    """A place in a ring of so many that was counted beyond its end."""
+    return at if at < size else at - size
 
 
 @inner
@@ -103,13 +113,18 @@ def with_room(messages, words):
         live = rolled(live, oldest, following, size)
         first = rolled(first, oldest, following, size)
         counts = rolled(counts, oldest, following, size)
-    end = messages.ends[NEXT_WORD]
-    begin = first[oldest & (len(live) - 1)] if following > oldest else end
-    if end + words - begin > len(word):
-        size = len(word)
-        while end + words - begin > size:
-            size *= 2
-        word = rolled(word, begin, end, size)
+    held = messages.ends[WORDS_HELD]
+    if held + words > len(word):
+        begin = messages.ends[NEXT_WORD] - held
+        begin += len(word) if begin < 0 else 0
+        larger = np.empty(held + words + (held + words) // 4, np.int32)
+        for i in range(held):
+            larger[i] = word[wrapped(begin + i, len(word))]
+        for seq in range(oldest, following):
+            m = seq & (len(live) - 1)
+            first[m] = wrapped(first[m] - begin + len(word), len(word))
+        messages.ends[NEXT_WORD] = held
+        word = larger
     return Messages(place, marks, live, first, counts, word, messages.ends)
 
 
@@ -136,11 +151,11 @@ def unit_weights(word, times, idf):
 @njit(cache=True, nogil=True)
 def read_words(messages, m, idf):
     """The distinct words of a message and their weights."""
-    ring, begin, said = len(messages.word) - 1, messages.first[m], messages.words[m]
+    ring, begin, said = len(messages.word), messages.first[m], messages.words[m]
     word, weight = np.empty(said, np.int32), np.empty(said)
     count = 0
     for i in range(begin, begin + said):
-        number = messages.word[i & ring]
+        number = messages.word[wrapped(i, ring)]
         if count == 0 or word[count - 1] != number:
             word[count], weight[count] = number, 0.0
             count += 1
@@ -151,23 +166,13 @@ def read_words(messages, m, idf):
 
 
 @inner
-def log2(power):
-    """The exponent of a power of two."""
-    kind = 0
-    while (1 << kind) < power:
-        kind += 1
-    return kind
-
-
-@inner
 def claim_ring(rings, kind):
-    """Room for 2**kind postings: (rings, larger perhaps, where it begins)."""
-    at = rings.free[kind]
+    """Room for a ring of this size: (rings, larger perhaps, where it begins)."""
+    at = take_room(rings.free, rings.seq, kind, 1)
     if at >= 0:
-        rings.free[kind] = rings.seq[at]
         return rings, at
     used = rings.used[0]
-    rings.used[0] += 1 << kind
+    rings.used[0] += size_of(kind)
     needed = rings.used[0]
     if needed > len(rings.seq):
         size = needed + needed // 8
@@ -184,22 +189,22 @@ def claim_ring(rings, kind):
 
 
 @inner
-def move_ring(rings, word, room):
-    """The same postings where there is more, or less, room, from its beginning on."""
+def move_ring(rings, word, wanted):
+    """The same postings where there is room for so many, from its beginning on."""
     ring = rings.rings[word]
     old, count, old_room = ring[START], ring[HELD], ring[ROOM]
-    at = np.int32(-1)
-    if room > 0:
-        rings, at = claim_ring(rings, log2(room))
+    at, room = np.int32(-1), 0
+    if wanted > 0:
+        kind = kind_for(wanted)
+        room = size_of(kind)
+        rings, at = claim_ring(rings, kind)
         for i in range(count):
-            from_ = old + ((ring[HEAD] + i) & (old_room - 1))
+            from_ = old + wrapped(ring[HEAD] + i, old_room)
             rings.seq[at + i] = rings.seq[from_]
             rings.cell[at + i] = rings.cell[from_]
             rings.weight[at + i] = rings.weight[from_]
     if old_room > 0:
-        kind = log2(old_room)
-        rings.seq[old] = rings.free[kind]
-        rings.free[kind] = old
+        give_room(rings.free, rings.seq, old, old_room, 1)
     ring[START], ring[HEAD], ring[ROOM] = at, 0, room
     return rings
 
@@ -209,8 +214,8 @@ def append(rings, word, seq, cell, weight):
     """A new message has the word.  Amortised O(1)."""
     ring = rings.rings[word]
     if ring[HELD] == ring[ROOM]:
-        rings = move_ring(rings, word, max(1, 2 * ring[ROOM]))
-    at = ring[START] + ((ring[HEAD] + ring[HELD]) & (ring[ROOM] - 1))
+        rings = move_ring(rings, word, ring[HELD] + 1)
+    at = ring[START] + wrapped(ring[HEAD] + ring[HELD], ring[ROOM])
     rings.seq[at] = seq
     rings.cell[at] = cell
     rings.weight[at] = weight
@@ -224,12 +229,12 @@ def drop_oldest(rings, word):
     """The oldest message of a word has left the window.  Amortised O(1)."""
     ring = rings.rings[word]
     ring[HELD] -= 1
-    ring[HEAD] = (ring[HEAD] + 1) & (ring[ROOM] - 1)
+    ring[HEAD] = wrapped(ring[HEAD] + 1, ring[ROOM])
     if ring[HELD] == 0:
         ring[HEAVIEST] = 0
         rings = move_ring(rings, word, 0)
-    elif 4 * ring[HELD] <= ring[ROOM]:
-        rings = move_ring(rings, word, ring[ROOM] // 2)
+    elif 2 * ring[HELD] <= ring[ROOM]:
+        rings = move_ring(rings, word, ring[HELD] + ring[HELD] // 4)
     return rings
 
 
@@ -251,22 +256,23 @@ def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
         said += count
     messages = with_room(messages, said)
     seq = messages.ends[NEXT]
-    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    m, ring = seq & (len(messages.live) - 1), len(messages.word)
     at = messages.ends[NEXT_WORD]
     messages.place[m, LON], messages.place[m, LAT], messages.place[m, TIME] = lon, lat, time
     messages.live[m] = True
     messages.first[m], messages.words[m] = at, said
     messages.ends[NEXT] = seq + 1
     messages.ends[LIVE] += 1
-    messages.ends[NEXT_WORD] = at + said
+    messages.ends[NEXT_WORD] = wrapped(at + said, ring)
+    messages.ends[WORDS_HELD] += said
     cell = cell_of(lon, lat, grid)
     weight, messages.place[m, LENGTH] = unit_weights(word, times, idf)
     messages.marks[m] = 0
     for j in range(len(word)):
         messages.marks[m] |= mark(word[j])
         for _ in range(times[j]):
-            messages.word[at & ring] = word[j]
-            at += 1
+            messages.word[at] = word[j]
+            at = wrapped(at + 1, ring)
         rounded = np.uint16(min(65535.0, math.ceil(weight[j] * 65535.0)))
         rings = append(rings, word[j], np.int32(seq), cell, rounded)
     return messages, rings, weight
@@ -276,12 +282,13 @@ def into_window(messages, rings, lon, lat, time, word, times, idf, grid):
 def forget_oldest(messages, rings):
     """The words of the oldest message, which has departed, lead to it no longer."""
     seq = messages.ends[OLDEST]
-    m, ring = seq & (len(messages.live) - 1), len(messages.word) - 1
+    m, ring = seq & (len(messages.live) - 1), len(messages.word)
     begin, last = messages.first[m], np.int32(-1)
     for i in range(begin, begin + messages.words[m]):
-        word = messages.word[i & ring]
+        word = messages.word[wrapped(i, ring)]
         if word != last:
             rings = drop_oldest(rings, word)
         last = word
     messages.ends[OLDEST] = seq + 1
+    messages.ends[WORDS_HELD] -= messages.words[m]
     return rings

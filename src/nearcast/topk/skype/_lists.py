@@ -36,7 +36,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.topk._flat.inner import inner
-from nearcast.topk._flat.window import log2
+from nearcast.topk._flat.sizes import log2
 
 WEIGHT, SUM, REST_MOST, INSIDE, ALPHA, THETA, STAR, MOST, MOST_ALPHA = range(9)
 POSTINGS, HEADS, LABELS = range(3)

@@ -1,12 +1,12 @@
 """For each word the subscriptions that want it, with what tells whether a message may concern them.
 
     lists    int32[V, 4]            START, where the list of a word begins; HELD, postings with
-                                    holes; ROOM, a power of two, or 0; CHANGES since it was sorted
+                                    holes; ROOM, as `room_for` gives it; CHANGES since it was sorted
     slot     int32[P]               the subscription, -1 for a hole
     data     float32[P/B, 7, B]     place (X, Y, Z), ALPHA, THETA, WEIGHT of the word, TAIL
     block    float32[P/B, 12]       of a block of B postings in a list of several
-    free     int32[32]              the first free list of 2**i postings, -1 for none; `slot` leads
-                                    to the next
+    free     int32[SIZES]           the first free list of each size, -1 for none; `slot` leads to
+                                    the next
     used     int64[1]               postings in use, with free lists
 
 Words have an order: rare ones first. The *tail* of a posting are the words of the subscription that
@@ -35,6 +35,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.topk._flat.inner import inner
+from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, log2, size_of, take_room
 from nearcast.topk._flat.subscriptions import (
     ALPHA as PLACE_ALPHA,
 )
@@ -48,7 +49,6 @@ from nearcast.topk._flat.subscriptions import (
 from nearcast.topk._flat.subscriptions import (
     THETA as PLACE_THETA,
 )
-from nearcast.topk._flat.window import log2
 
 START, HELD, ROOM, CHANGES = range(4)
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
@@ -80,7 +80,7 @@ def no_postings() -> Postings:
         np.empty(BLOCK, np.int32),
         np.empty((1, 7, BLOCK), np.float32),
         np.empty((1, 12), np.float32),
-        np.full(32, -1, np.int32),
+        np.full(SIZES, -1, np.int32),
         np.zeros(1, np.int64),
     )
 
@@ -164,27 +164,33 @@ def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
 @inner
 def release_list(postings, at, room):
     """Room that is free for other lists."""
-    kind = log2(room)
-    postings.slot[at] = postings.free[kind]
-    postings.free[kind] = at
+    if room < BLOCK:
+        kind = log2(room)
+        postings.slot[at] = postings.free[kind]
+        postings.free[kind] = at
+    else:
+        give_room(postings.free[WHOLE:], postings.slot, at, room // BLOCK, BLOCK)
 
 
 @inner
 def claim_list(postings, room):
-    """Room for so many postings, a power of two: (postings, larger perhaps, where it begins).
+    """Room for so many postings, as `room_for` says: (postings, larger perhaps, where it begins).
 
     It begins at a multiple of its size, or at a block.
     """
-    wanted = kind = log2(room)
+    wanted = kind = log2(min(room, BLOCK))
     while kind < WHOLE and postings.free[kind] < 0:
         kind += 1
-    at = postings.free[kind]
-    if at >= 0:
+    if kind < WHOLE:
+        at = postings.free[kind]
         postings.free[kind] = postings.slot[at]
     else:
+        blocks = max(1, room // BLOCK)
+        at = take_room(postings.free[WHOLE:], postings.slot, kind_for(blocks), BLOCK)
+    if at < 0:
         used = postings.used[0]
         at = np.int32(used)
-        postings.used[0] = used + (1 << kind)
+        postings.used[0] = used + max(room, BLOCK)
         if postings.used[0] > len(postings.slot):
             blocks = (postings.used[0] + postings.used[0] // 8) // BLOCK + 1
             slot = np.empty(blocks * BLOCK, np.int32)
@@ -254,7 +260,9 @@ def term_of(subscriptions, slot, word):
 
 @inner
 def room_for(count):
-    """The room of a list of so many postings: a power of two, or 0."""
+    """The room of a list of so many postings: 0, a power of two up to a block, or whole blocks."""
+    if count > BLOCK:
+        return BLOCK * size_of(kind_for((count + BLOCK - 1) // BLOCK))
     room = min(1, count)
     while room < count:
         room *= 2
@@ -422,7 +430,7 @@ def note_change(subscriptions, postings, word, space):
             live = 0
             for i in range(held):
                 live += postings.slot[postings.lists[word, START] + i] >= 0
-            smaller = room_for(live) if 4 * live < room else room
+            smaller = room_for(live) if 2 * live < room else room
             postings = with_room_of(subscriptions, postings, word, smaller, space)
     return postings
 

@@ -53,13 +53,13 @@ def most_entries(k):
 @njit(cache=True, nogil=True, inline="always")
 def usual_entries(k):
     """Entries that are left when a row is thinned, ties aside."""
-    return k + k // 4 + 4
+    return k + k // 4 + 2
 
 
 @njit(cache=True, nogil=True, inline="always")
 def full_row(k):
     """Entries of a row that is thinned before it grows."""
-    return k + k // 4 + k // 2 + 4
+    return usual_entries(k) + k // 4
 
 
 @inner

@@ -30,7 +30,7 @@ class WordLists(FlatTopK):
     For each word there is a list of the subscriptions that want it, each with its place, its
     threshold and bounds for its other words: a message scans the lists of its words, a few
     kilobytes in a row, and looks closely at the few that it may concern. A subscription keeps up
-    to three quarters more messages than it shows, so that it seldom has to search the window anew.
+    to half more messages than it shows, and a few, so that it seldom has to search the window anew.
 
     >>> from nearcast.model import Message, Point, Space, TopKSubscription
     >>> from nearcast.topk import CountWindow
