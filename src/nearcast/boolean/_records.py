@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.boolean.subscription_store import MOST_KEYWORDS, Entries
+from nearcast.inner import inner
 
 EMPTY, RUN = 0, 1  # kinds of reference
 
@@ -45,7 +46,7 @@ def records_of(entries: Entries) -> NDArray[np.int32]:
     return records
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle_record(clauses, record, proven):
     """Fill in which keywords are left to check: the last two, or a note to look it up.
 

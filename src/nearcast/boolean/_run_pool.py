@@ -22,6 +22,7 @@ from nearcast.boolean._records import (
     run_room,
     run_start,
 )
+from nearcast.inner import inner
 
 RECORDS, GARBAGE = 0, 1  # cells of `used`
 
@@ -38,7 +39,7 @@ def empty_pool() -> RunPool:
     return RunPool(np.empty((16, 8), np.int32), np.zeros(2, np.int64))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_records(pool, count):
     """Room for `count` more records at the end: (pool, where it begins).  O(1) amortised."""
     start = pool.used[RECORDS]
@@ -50,7 +51,7 @@ def claim_records(pool, count):
     return RunPool(records, pool.used), start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append_record(pool, reference, record):
     """Add a record at the end of a run, or to none (EMPTY): (pool, the new reference).
 

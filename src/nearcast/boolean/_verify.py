@@ -29,6 +29,7 @@ from nearcast.boolean._records import (
     run_start,
 )
 from nearcast.boolean._words import clause_holds, empty_set, fill_set, has_word
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 
@@ -41,14 +42,14 @@ AHEAD = 3
 PREFETCHED = 32
 
 
-@njit(cache=True, nogil=True)
+@inner
 def grown(array, needed):
     wider = np.empty(max(needed, 2 * len(array)), array.dtype)
     wider[: len(array)] = array
     return wider
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distinct_slots(found, begin, end):
     """Sort found[begin:end] and drop repeats; returns the new end."""
     found[begin:end].sort()
@@ -60,14 +61,14 @@ def distinct_slots(found, begin, end):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rounded_down(value):
     """The largest float32 that is not above the value."""
     near = np.float32(value)
     return near if near <= value else np.nextafter(near, np.float32(-np.inf))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rounded_up(value):
     """The smallest float32 that is not below the value."""
     near = np.float32(value)

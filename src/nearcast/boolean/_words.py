@@ -10,6 +10,8 @@ word_set     int32[2^k]    the words of the message at hand, by their hash; -1 i
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
+
 SMALLEST_SHIFT = 26  # of a set: 64 cells
 
 
@@ -25,7 +27,7 @@ def known_words(words, word_start, first, last):
     return have[:total], have_start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sorted_distinct(words, begin, end, out):
     """The known words of one message, ascending, each once; returns how many."""
     count = 0
@@ -99,7 +101,7 @@ def has_word(word_set, shift, word):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clause_holds(clauses, entry, word_set, shift):
     """Are all required words there, and none of the forbidden?"""
     start = clauses.start[entry]

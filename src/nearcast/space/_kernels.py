@@ -23,6 +23,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 EVERYWHERE, BOX, CIRCLE, POLYGON = 0, 1, 2, 3
 
 EARTH_RADIUS = 6371008.8
@@ -81,7 +83,7 @@ def region_meets(
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def box_meets(
     box_west: float,
     box_south: float,
@@ -103,7 +105,7 @@ def box_meets(
 # ---------------------------------------------------------------- circles
 
 
-@njit(cache=True, nogil=True)
+@inner
 def circle_meets(
     lon: float,
     lat: float,
@@ -128,7 +130,7 @@ def circle_meets(
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def meridian_within(
     lon: float, lat: float, radius: float, edge: float, south: float, north: float
 ) -> bool:
@@ -186,7 +188,7 @@ def polygon_meets(
     return inside
 
 
-@njit(cache=True, nogil=True)
+@inner
 def line_meets(
     ax: float,
     ay: float,
@@ -244,7 +246,7 @@ def exact_orientation(ax: float, ay: float, bx: float, by: float, px: float, py:
     return sign
 
 
-@njit(cache=True, nogil=True)
+@inner
 def grow(total: tuple[float, ...], carry: float) -> tuple[float, ...]:
     """Add one number exactly to an expansion of 12 components (Shewchuk's grow-expansion).
 
@@ -265,7 +267,7 @@ def grow(total: tuple[float, ...], carry: float) -> tuple[float, ...]:
     return (e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, carry)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def two_sum(a: float, b: float) -> tuple[float, float]:
     """The rounded a + b, and what rounding lost."""
     total = a + b
@@ -273,7 +275,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
     return total, (a - (total - b_part)) + (b - b_part)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def two_product(a: float, b: float) -> tuple[float, float]:
     """The rounded a * b, and what rounding lost (Dekker; needs no fused multiply-add)."""
     product = a * b
@@ -283,7 +285,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
     return product, error
 
 
-@njit(cache=True, nogil=True)
+@inner
 def split(a: float) -> tuple[float, float]:
     """The upper 26 bits of a, and the rest."""
     scaled = SPLITTER * a

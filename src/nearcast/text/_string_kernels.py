@@ -10,6 +10,7 @@ The strings asked for come as Arrow holds them: string j is queried[offsets[j]:o
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 EMPTY = -1
@@ -27,14 +28,14 @@ def hash_bytes(data, first, last):
     return value ^ (value >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def slot_of(queried, first, last, data, start, slots):
     """The slot of the string, or the empty slot where it belongs.  O(length), expected."""
     home = np.int64(hash_bytes(queried, first, last) & np.uint64(len(slots) - 1))
     return slot_from(home, queried, first, last, data, start, slots)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def slot_from(slot, queried, first, last, data, start, slots):
     """The same, when the slot where to begin is known."""
     mask = len(slots) - 1

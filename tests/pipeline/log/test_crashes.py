@@ -18,7 +18,7 @@ from nearcast.pipeline.log import Log
 folder, writer = sys.argv[1:]
 log, number = Log(folder), 0
 while True:
-    size = 3000 if number % 60 == 59 else number % 7 + 1
+    size = 3000 if number % 20 == 19 else number % 7 + 1
     ids = [f"{writer}/{number}/{row}/{size}" for row in range(size)]
     offsets = log.append(pa.table({"kind": ["message"] * size, "id": ids}))
     print(f"{writer}/{number} {offsets.start} {offsets.stop}", flush=True)
@@ -59,7 +59,7 @@ def test_kill_minus_9_loses_nothing_and_tears_nothing(tmp_path):
     older = start(WRITER, tmp_path, 0)
     for kills in range(1, 11):
         newer = start(WRITER, tmp_path, kills)  # two processes append while one is killed
-        waited = itertools.islice(newer.stdout, moments.randrange(1, 120))
+        waited = itertools.islice(newer.stdout, moments.randrange(1, 40))
         acknowledged += waited
         acknowledged += kill(older)
         older = newer
@@ -67,7 +67,7 @@ def test_kill_minus_9_loses_nothing_and_tears_nothing(tmp_path):
 
     log = Log(tmp_path)
     found = appends_in(log.read(0, log.end)["id"].to_pylist())
-    assert len(acknowledged) > 100
+    assert len(acknowledged) > 100  # the older of two writers goes on while the newer starts
     for line in acknowledged:
         name, first, last = line.split()
         assert found[tuple(name.split("/"))] == (int(first), int(last))

@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.boolean._verify import grown
+from nearcast.inner import inner
 
 DEPTH = 15
 SIDE = 1 << DEPTH
@@ -53,7 +54,7 @@ class Pricing(NamedTuple):
     most_cells: int
 
 
-@njit(cache=True, nogil=True)
+@inner
 def coordinate(value, low, scale):
     """The column or row of the deepest level; never decreases with the value."""
     place = (value - low) * scale
@@ -103,7 +104,7 @@ def _touches(x0, y0, x1, y1, level, x, y):
     return x0 >> shift <= x <= x1 >> shift and y0 >> shift <= y <= y1 >> shift
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_final(x0, y0, x1, y1, level, x, y, looks, price):
     """Is it plain that the children of a cell together cannot cost less than the cell?
 
@@ -120,7 +121,7 @@ def _is_final(x0, y0, x1, y1, level, x, y, looks, price):
     return looks <= (columns * rows - 1 + STEP_SHARE) * price
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheapest(mass, x0, y0, x1, y1, chance, price, codes, way, costs):
     """Write the cheapest cells that together contain a rectangle to `codes`; how many they are.
 
@@ -215,7 +216,7 @@ def quarter(x, y, rest):
     return ((x >> rest) & 1) + 2 * ((y >> rest) & 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_children(nodes, used):
     """Four new cells, empty: (nodes, the row of the first).  O(1) amortised.
 
@@ -231,7 +232,7 @@ def add_children(nodes, used):
     return nodes, block
 
 
-@njit(cache=True, nogil=True)
+@inner
 def make_row(nodes, used, row, above, code):
     """The row of a cell at or below nodes[row], whose level is `above`: (nodes, row).  O(levels).
 
@@ -246,7 +247,7 @@ def make_row(nodes, used, row, above, code):
     return nodes, row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_row(nodes, row, above, code):
     """The row of a cell that exists at or below nodes[row], whose level is `above`.  O(levels)."""
     level, x, y = code >> 2 * DEPTH, (code >> DEPTH) & (SIDE - 1), code & (SIDE - 1)
@@ -255,7 +256,7 @@ def find_row(nodes, row, above, code):
     return row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rows_in_box(nodes, block, x0, y0, x1, y1, rows, codes, total):
     """Add the rows that a box touches among a root's children and below: (rows, codes, total).
 

@@ -20,6 +20,7 @@ from nearcast.boolean._records import (
     settle_record,
 )
 from nearcast.boolean._run_pool import GARBAGE, RunPool
+from nearcast.inner import inner
 
 LIST_BITS = 27  # words have no more, and the last rank is never used
 
@@ -66,7 +67,7 @@ def write_runs(records, owner, begins):
     return RunPool(rows, used), references
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_entry(pool, reference, entry):
     """Take an entry's record out of a run; the new reference.  O(run).
 
@@ -83,7 +84,7 @@ def drop_entry(pool, reference, entry):
     return run_reference(start, count - 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_time_to_divide(count, capacity):
     """A list is looked at when it overflows and, if it stayed whole, each time it doubles."""
     tries, rest = divmod(count, capacity + 1)

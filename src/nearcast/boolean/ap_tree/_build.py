@@ -51,6 +51,7 @@ from nearcast.boolean.ap_tree._plan import (
     plan_grid,
     shared_keyword,
 )
+from nearcast.inner import inner
 
 BY_KEYWORD, BY_SPACE = 1, 2  # flags of a task: which partitions are still allowed
 
@@ -91,7 +92,7 @@ def new_node(tree, kind, key_start, width, height, children, offset, weight, pos
     return first
 
 
-@njit(cache=True, nogil=True)
+@inner
 def push(tasks, places, depth, begin, end, position, offset, proven, flags, region, copies, reach):
     """Add a task, growing the stack when needed."""
     if depth == len(tasks):
@@ -261,7 +262,7 @@ def holds(bounds, region):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def spread(arena, begin, end, xs, ys, region):
     """Replace arena[begin:end] by its copies grouped by cell, dummy last.
 

@@ -24,6 +24,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 KEYWORD_NODE, SPATIAL_NODE = 2, 3  # kinds of reference, beside EMPTY and RUN
 
 # Columns of `nodes`.
@@ -58,7 +60,7 @@ def empty_tree() -> Tree:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _wider(length, needed):
     return max(needed, length + length // 2)
 
@@ -95,7 +97,7 @@ def reserve(tree, nodes, keys, edges, children, records):
     return Tree(new_nodes, new_keys, new_edges, new_children, new_weights, new_records, used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def set_child(tree, position, reference):
     """Hang `reference` at `children[position]`, or at the root when position is -1."""
     if position < 0:
@@ -104,7 +106,7 @@ def set_child(tree, position, reference):
         tree.children[position] = reference
 
 
-@njit(cache=True, nogil=True)
+@inner
 def get_child(tree, position):
     if position < 0:
         return tree.used[ROOT]

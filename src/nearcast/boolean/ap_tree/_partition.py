@@ -12,6 +12,8 @@ first     int64[c+1]     cut i holds keywords first[i]:first[i+1]
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
+
 # A split of space is judged on at most this many entries: quantiles need no more.
 SAMPLE = 2048
 
@@ -144,7 +146,7 @@ def share_of(a, b, low, high):
     return max(0.0, min(b, high) - max(a, low)) / (high - low)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _share(points, low, high, a, b):
     """Fraction of messages between a and b: of the sorted history, else of the length."""
     if len(points):

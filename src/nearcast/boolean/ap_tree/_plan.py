@@ -22,6 +22,7 @@ from nearcast.boolean.ap_tree._partition import (
     improved_lines,
     optimal_cuts,
 )
+from nearcast.inner import inner
 
 # Values of Settings.keyword_partition, .spatial_partition and .priority.
 HEURISTIC, OPTIMAL, SINGLE_KEYWORDS = 0, 1, 2
@@ -60,7 +61,7 @@ class Statistics(NamedTuple):
     is_history: bool
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cut_chance(statistics, low, high):
     """Probability that a message has a keyword from `low` to `high`, at most 1.  O(1).
 
@@ -71,7 +72,7 @@ def cut_chance(statistics, low, high):
     return min(1.0, below[min(high + 1, known)] - below[min(low, known)])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keyword_at(clauses, entry, offset):
     """The keyword of `entry` at `offset`, or -1 when it has none left."""
     if offset >= clauses.required[entry]:
@@ -79,7 +80,7 @@ def keyword_at(clauses, entry, offset):
     return clauses.terms[clauses.start[entry] + offset]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distinct(sorted_keys):
     """Distinct values of a sorted array and where each run begins (one more at the end)."""
     runs = 0
@@ -97,7 +98,7 @@ def distinct(sorted_keys):
     return key, begin
 
 
-@njit(cache=True, nogil=True)
+@inner
 def keyword_chances(clauses, statistics, arena, begin, end, offset, key, weight):
     """Probability of each keyword: from message history, else as frequent as in the entries.
 
@@ -120,7 +121,7 @@ def keyword_chances(clauses, statistics, arena, begin, end, offset, key, weight)
     return chance / chance.sum()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def buckets_for(settings, entries):
     """Fanout of a node: a small node gets fewer buckets, for a bucket is not free either."""
     return min(settings.fanout, max(4, entries // 4))
@@ -151,7 +152,7 @@ def plan_cuts(clauses, statistics, settings, arena, begin, end, offset):
     return order, without, key, run, first, without + cuts_cost(weight, chance, first)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def plan_grid(statistics, settings, arena, begin, end, region, copies, looked_at):
     """The grid that is worth its copies most: lines along x and y, cost, copies of an entry.
 
@@ -200,7 +201,7 @@ def plan_grid(statistics, settings, arena, begin, end, region, copies, looked_at
     return best_xs, best_ys, best_cost, best_stored
 
 
-@njit(cache=True, nogil=True)
+@inner
 def shared_keyword(clauses, arena, begin, end, offset):
     """The keyword that all entries have at `offset`, or -1 when they differ or lack one.  O(n)."""
     word = keyword_at(clauses, arena[begin, ENTRY], offset)

@@ -56,12 +56,13 @@ from nearcast.boolean.ap_tree._layout import (
     set_child,
 )
 from nearcast.boolean.ap_tree._plan import cut_chance, keyword_at
+from nearcast.inner import inner
 
 # The weights of a node are compared again after so large a share of them changed.
 SHARE_BETWEEN_LOOKS = 0.125
 
 
-@njit(cache=True, nogil=True)
+@inner
 def subtree_size(tree, reference):
     """Nodes, keys, edges, children and records (with their spare room) below a reference."""
     size = np.zeros(5, np.int64)
@@ -102,7 +103,7 @@ def children_of(node, what):
     return node[WIDTH] * node[HEIGHT] + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gather(tree, reference, spare):
     """The distinct records below a reference, in an arena with `spare` free rows at the end.
 
@@ -154,7 +155,7 @@ def drift(tree, first, children):
     return divergence
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_due(tree, settings, node, what):
     """Should everything below this node be built again?  O(1), O(fanout) every so many changes."""
     weight, built = node[WEIGHT], node[WEIGHT_BUILT]
@@ -173,7 +174,7 @@ def is_due(tree, settings, node, what):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_to_leaf(tree, clauses, record, proven, position):
     """Append a copy of the record to the leaf at `position`; returns the tree and the new count."""
     reference = get_child(tree, position)
@@ -193,7 +194,7 @@ def add_to_leaf(tree, clauses, record, proven, position):
     return tree, count + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_from_leaf(tree, entry, position):
     """Take the entry's record out of the leaf at `position`; the last one fills its place."""
     reference = get_child(tree, position)
@@ -206,14 +207,14 @@ def drop_from_leaf(tree, entry, position):
     set_child(tree, position, run_reference(start, count - 1) if count > 1 else EMPTY)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_time_to_split(settings, count):
     """A leaf is tried when it overflows and, if that did not help, each time it doubles."""
     tries, rest = divmod(count, settings.leaf_capacity + 1)
     return rest == 0 and tries > 0 and (tries & (tries - 1)) == 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def change(tree, clauses, statistics, settings, record, world, adding):
     """Add the record's entry to the tree, or take it out; returns the tree and whether to re-rank.
 

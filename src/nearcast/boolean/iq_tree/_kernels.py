@@ -32,6 +32,7 @@ from nearcast.boolean._quad._lists import drop_entry, is_time_to_divide
 from nearcast.boolean._records import EMPTY, run_count, run_room, run_start
 from nearcast.boolean._run_pool import GARBAGE, append_record
 from nearcast.boolean._verify import grown
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 NODES, SLOTS = 0, 1  # cells of `used`
@@ -88,7 +89,7 @@ def _find(keys, table, number):
     return start + at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _resize(cells, row, bits):
     """Give a cell a table of 2^bits slots at the end, its lists moved there.  O(slots)."""
     size = 1 << bits
@@ -112,7 +113,7 @@ def _resize(cells, row, bits):
     return Cells(cells.nodes, keys, references, cells.used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enter(cells, row, number):
     """The slot of a list in a cell, which may be new to it: (cells, slot).  O(1) amortised."""
     table = cells.nodes[row, CONTENT]
@@ -128,7 +129,7 @@ def _enter(cells, row, number):
     return cells, slot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _leave(cells, row, slot):
     """Take an empty list out of its cell; those behind it close the gap.  O(1)."""
     keys, references = cells.keys, cells.references

@@ -20,6 +20,7 @@ from nearcast.boolean._records import EMPTY
 from nearcast.boolean.mbr_trie._layout import COUNT, FIRST, RUN_COUNT, Trie
 from nearcast.boolean.pt_quadtree._layout import FIRST as FIRST_CELL
 from nearcast.boolean.pt_quadtree._layout import LEVEL, MOST_WAITING, NODES, WITH_WORDS, Quadtree
+from nearcast.inner import inner
 
 GRID_LEVEL = 5
 GRID = 1 << GRID_LEVEL
@@ -166,19 +167,19 @@ def expected_lists(estimates, x0, y0, x1, y1):
     return estimates.cells * (1 + in_a_row * (high_x - low_x)) * (1 + in_a_row * (high_y - low_y))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def on_grid(value, begin, side):
     """Where a coordinate is on the grid."""
     return min(max((value - begin) / side, 0.0), GRID * 1.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def check_cost(costs, words):
     """Of looking at a record and its words (Eq. 6)."""
     return costs.check + costs.check_word * words
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_cost(costs, children, words):
     """Of finding the children that there are words for, by SELECTPAIR."""
     if children == 0 or words == 0:
@@ -186,7 +187,7 @@ def find_cost(costs, children, words):
     return costs.key_step * min(children, words) * steps(max(children, words))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search_cost(costs, length):
     """Of finding a node's IDs in a list: where they begin, and nearby where they end."""
     return costs.list_step * (steps(length + 1) + 3)

@@ -24,10 +24,11 @@ from nearcast.boolean.mbr_trie._walk import append_runs, select
 from nearcast.boolean.mbr_trie._walk import visit as visit_trie
 from nearcast.boolean.pt_quadtree._layout import MOST_WAITING, TAIL, WITH_WORDS, WITHOUT_WORDS
 from nearcast.boolean.pt_quadtree._walk import visit as visit_quadtree
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wider(rows, needed):
     """The rows with room for so many."""
     new = np.empty((max(needed, 2 * len(rows)), rows.shape[1]), np.int64)
@@ -37,7 +38,7 @@ def wider(rows, needed):
     return new
 
 
-@njit(cache=True, nogil=True)
+@inner
 def emit(runs, total, start, end):
     """Add a stretch of records: (runs, total)."""
     if total == len(runs):
@@ -95,7 +96,7 @@ def prune(ids, parts, begin, end, low, high, to):
     return parts, to
 
 
-@njit(cache=True, nogil=True)
+@inner
 def search_costs(costs, parts, begin, end):
     """Of finding a node's IDs in each part."""
     cost = 0.0

@@ -25,6 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 # Columns of `rows`; 4-7 are west, south, east, north, as in records.
 FIRST, COUNT, RUN_START, RUN_COUNT = range(4)
 
@@ -76,7 +78,7 @@ def copy_node(trie, node, target, to):
     target.spans[to, 0], target.spans[to, 1] = trie.spans[node, 0], trie.spans[node, 1]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def reserve(trie, more):
     """The trie with room for so many more nodes; grows by half.  O(1) amortised."""
     nodes = trie.used[NODES]

@@ -32,6 +32,7 @@ from nearcast.boolean.mbr_trie._layout import (
     find_child,
     reserve,
 )
+from nearcast.inner import inner
 
 # New words rank last, so that sets with them tend to be the last below their parent: those are
 # put close together, to leave room for the next.
@@ -49,7 +50,7 @@ def id_between(before, after, is_last):
     return before + (min(half, LATE_STEP) if is_last else half)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_path(trie, words, path):
     """Follow the words as far as there are nodes: (how many, the ID their set has or would have).
 
@@ -82,7 +83,7 @@ def find_path(trie, words, path):
     return depth, id_between(before, spans[rows[node, FIRST], 0], False)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_child(trie, parent, word):
     """A new child in its place among the others: (trie, the child).  O(children)."""
     first, count = np.int64(trie.rows[parent, FIRST]), np.int64(trie.rows[parent, COUNT])
@@ -108,7 +109,7 @@ def add_child(trie, parent, word):
     return trie, child
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move(trie, begin, end, to):
     """Copy the nodes begin:end to another place, which may overlap."""
     step = -1 if to > begin else 1
@@ -185,7 +186,7 @@ def drop_all(trie, pool, clauses, records, ids):
         trie.used[CHANGES] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_child(trie, parent, child):
     """Take a node without anything below out of its block.  O(children)."""
     first, count = np.int64(trie.rows[parent, FIRST]), np.int64(trie.rows[parent, COUNT])

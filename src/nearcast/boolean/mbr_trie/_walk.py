@@ -17,6 +17,7 @@ from nearcast.boolean.mbr_trie._layout import (
     find_child,
     lower_bound,
 )
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 PROBE_TOKEN_SET, PROBE_TRIE, COST_BASED = 0, 1, 2
@@ -34,7 +35,7 @@ def looks_words_up(probing, children, words):
     return probing == PROBE_TRIE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def select(trie, node, have, begin, end, probing, queue, queue_from, queued):
     """Queue the children of a node whose word is in have[begin:end]: (queue, queue_from, queued).
 
@@ -104,7 +105,7 @@ def visit(trie, have, begin, end, probing, least_x, least_y, most_x, most_y, que
     return queue, queue_from, visited
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append_runs(trie, nodes, runs, total):
     """Add the runs of visited nodes: (runs, total)."""
     if total + len(nodes) > len(runs):

@@ -21,6 +21,7 @@ from nearcast.boolean.pt_quadtree._layout import (
     copy_words,
 )
 from nearcast.boolean.pt_quadtree._lists import claim, settle_first_words
+from nearcast.inner import inner
 
 # When even the emptiest child would have this share of a cell's entries, dividing is no use.
 NOTHING_DIVIDED = 0.9
@@ -41,7 +42,7 @@ def halve(region, child, middle_x, middle_y):
     region[3 - 2 * (child >> 1)] = middle_y
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_list(quadtree, lists, clauses, records, ids, chosen, node):
     """Copy records[chosen] to a new list of a cell that has none; returns the lists."""
     count = len(chosen)
@@ -58,7 +59,7 @@ def write_list(quadtree, lists, clauses, records, ids, chosen, node):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_worth_dividing(quadtree, settings, node, size, count, stays):
     """Do the parts separate entries, without too many copies?
 

@@ -32,6 +32,7 @@ from nearcast.boolean._records import (
 )
 from nearcast.boolean._run_pool import GARBAGE, RECORDS, RunPool, claim_records, empty_pool
 from nearcast.boolean.pt_quadtree._layout import DEAD, NODES, TAIL
+from nearcast.inner import inner
 
 TAIL_MOST = 64
 
@@ -52,7 +53,7 @@ def empty_lists() -> Lists:
     return Lists(pool.records, pool.used, np.zeros(len(pool.records), np.int64))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle_first_words(clauses, record):
     """Put the first two words, the rarest, into the record: nothing is proven here."""
     settle_record(clauses, record, ALL_BUT_TWO)
@@ -60,7 +61,7 @@ def settle_first_words(clauses, record):
         record[WORD_A] |= MORE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def copy_records(lists, begin, end, target, at):
     """Copy the records begin:end and their IDs to another place; forwards, so `at` may overlap."""
     for i in range(end - begin):
@@ -69,7 +70,7 @@ def copy_records(lists, begin, end, target, at):
         target.ids[at + i] = lists.ids[begin + i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim(lists, count):
     """Room for `count` more records at the end: (lists, where it begins).  O(1) amortised."""
     pool, start = claim_records(RunPool(lists.records, lists.used), count)
@@ -88,7 +89,7 @@ def resize(quadtree, lists, node, start, count, now):
     quadtree.lists[node] = run_reference(start, now) if now else EMPTY
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_to_list(quadtree, lists, node, clauses, record, number):
     """Append a record with the ID `number` to a cell's list; returns the lists.
 
@@ -165,7 +166,7 @@ def put_in_order(quadtree, lists, node):
     quadtree.nodes[node, TAIL], quadtree.nodes[node, DEAD] = 0, 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_from_list(quadtree, lists, node, entry, number):
     """Take an entry out of a cell's list.  O(log list) amortised."""
     records, ids = lists.records, lists.ids

@@ -26,9 +26,10 @@ from nearcast.boolean.pt_quadtree._layout import (
     copy_words,
     put_set,
 )
+from nearcast.inner import inner
 
 
-@njit(cache=True, nogil=True)
+@inner
 def chain(head, tail, following, turn, number):
     """Put a word at the end of the chain for its turn."""
     following[number] = -1
@@ -112,7 +113,7 @@ def hitting_set(clauses, records, numbering):
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def without(words, others):
     """The ascending `words` that are not among the ascending `others`.  O(both)."""
     kept = np.empty(len(words), np.int32)
@@ -126,7 +127,7 @@ def without(words, others):
     return kept[:count]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def shelve(shelf, sets, i, column, words, end):
     """Put a set on the shelf: (shelf, its end)."""
     if end + len(words) > len(shelf):
@@ -136,7 +137,7 @@ def shelve(shelf, sets, i, column, words, end):
     return shelf, end + len(words)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unite(shelf, sets, i, first, own):
     """What covers the lists below the children first:first+4, what else is there, and all of it."""
     size, held = 0, 0

@@ -42,6 +42,7 @@ from nearcast.boolean.pt_quadtree._lists import (
     resize,
 )
 from nearcast.boolean.pt_quadtree._pivots import fit_sets
+from nearcast.inner import inner
 
 
 def add_entries(
@@ -106,7 +107,7 @@ def _root_and_region(
     return path[-1], region
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_cell(quadtree, settings, bounds, waiting, depth):
     """The next cell whose list holds an entry with these bounds: (cell, what is left waiting)."""
     while True:
@@ -170,14 +171,14 @@ def drop_all(quadtree, lists, clauses, settings, records, ids):
         quadtree.used[CHANGES] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_time_to_divide(settings, count):
     """A leaf is tried when it overflows and, if that did not help, each time it doubles."""
     tries, rest = divmod(count, settings.leaf_capacity + 1)
     return rest == 0 and tries > 0 and (tries & (tries - 1)) == 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_pivot(quadtree, clauses, entry, node):
     """See to it that a word of the entry leads to the cell; returns the quadtree.
 
@@ -194,7 +195,7 @@ def add_pivot(quadtree, clauses, entry, node):
     return announce(quadtree, node, word)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_covered(quadtree, node, word):
     """Does a cell above have the word in its cover set?"""
     above = quadtree.nodes[node, PARENT]
@@ -205,7 +206,7 @@ def is_covered(quadtree, node, word):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def announce(quadtree, node, word):
     """Put a word that no cell above covers into their sets, as far as it is not there."""
     above = quadtree.nodes[node, PARENT]

@@ -21,10 +21,11 @@ from nearcast.boolean.pt_quadtree._layout import (
     WITH_WORDS,
     WITHOUT_WORDS,
 )
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def meets(quadtree, node, column, have, begin, end):
     """Does the message have a word of the cell's set?  O(fewer log more), as in `mbr_trie`."""
     tokens = quadtree.tokens

@@ -28,9 +28,10 @@ from nearcast.boolean.r_tree._layout import (
     new_node,
 )
 from nearcast.boolean.r_tree._lists import list_node, most_keys
+from nearcast.inner import inner
 
 
-@njit(cache=True, nogil=True)
+@inner
 def filled(most):
     """So many of at most so many are put in a node or leaf at first."""
     return max(most - most // 8, min(most, 2))

@@ -10,6 +10,8 @@ large ones among many small ones would make every group large.
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
+
 WAYS = 4
 # So many boxes show well enough which way to divide all of them.
 SAMPLE = 256
@@ -23,21 +25,21 @@ def finite(coordinate):
     return min(max(np.float64(coordinate), -FARTHEST), FARTHEST)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sort_key(box, way):
     """What boxes are divided by: centre along x or y, width or height."""
     low, high = finite(box[way & 1]), finite(box[2 + (way & 1)])
     return high - low if way & 2 else low + high
 
 
-@njit(cache=True, nogil=True)
+@inner
 def size_of(box):
     """The area of a box; where boxes are flat, half its border still tells them apart: (a, b)."""
     width, height = finite(box[2]) - finite(box[0]), finite(box[3]) - finite(box[1])
     return width * height, width + height
 
 
-@njit(cache=True, nogil=True)
+@inner
 def enlarge(box, other):
     """Make `box` contain the other."""
     box[0], box[1] = min(box[0], other[0]), min(box[1], other[1])
@@ -53,7 +55,7 @@ def box_around(boxes, order):
     return box
 
 
-@njit(cache=True, nogil=True)
+@inner
 def best_way(boxes, order, cut):
     """The way to divide that leaves the smallest boxes around order[:cut] and the others.
 
@@ -91,7 +93,7 @@ def divide(boxes, order, cut):
     select(keys, order, cut)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def select(keys, order, cut):
     """Order both by key as far as needed for keys[:cut] to hold the smallest.  O(n) expected."""
     low, high = 0, len(keys) - 1

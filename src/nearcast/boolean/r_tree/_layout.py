@@ -22,6 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 # Columns of `nodes`: the branch that refers to the node (-1: the root), how many children it has,
 # how far its leaves are, the children that no word may prune, and its inverted lists: where they
 # begin, the rows they own, and how many of these have a word.
@@ -83,7 +85,7 @@ def empty_tree(settings: Settings, entries: int) -> RTree:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wider_rows(rows, used, needed):
     """The first `used` rows in an array half as long again, the others zero."""
     wider = np.zeros((max(needed, len(rows) + len(rows) // 2), rows.shape[1]), rows.dtype)
@@ -91,7 +93,7 @@ def wider_rows(rows, used, needed):
     return wider
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wider_cells(cells, used, needed):
     """The same of an array of one dimension."""
     wider = np.zeros(max(needed, len(cells) + len(cells) // 2), cells.dtype)
@@ -148,7 +150,7 @@ def new_leaf(tree, settings):
     return tree, leaf
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_rows(tree, count):
     """So many more rows of inverted lists, all free: (tree, where they begin).
 
@@ -167,7 +169,7 @@ def claim_rows(tree, count):
     return tree, start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lists_of(tree, node):
     """Where the inverted lists of a node begin, and how many rows they own.
 
@@ -191,7 +193,7 @@ def attach(tree, settings, node, child, box):
     return position
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaves_below(tree, settings, child, height):
     """The leaves below a node of that height, or the leaf itself where it is 0.  O(leaves)."""
     found = np.empty(64, np.int32)

@@ -44,6 +44,7 @@ from nearcast.boolean.r_tree._layout import (
     lists_of,
 )
 from nearcast.boolean.r_tree._seen import is_seen
+from nearcast.inner import inner
 
 ALL_WORDS, ONE_WORD, SEVERAL_WORDS, COUNTED_WORDS = range(4)  # listings
 
@@ -81,7 +82,7 @@ def enter(lists, start, room, word, column, bit):
     return 1 if is_new else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def most_words(clauses, entry, listing):
     """How many rows an entry may take."""
     required = np.int64(clauses.required[entry])
@@ -92,7 +93,7 @@ def most_words(clauses, entry, listing):
     return required
 
 
-@njit(cache=True, nogil=True)
+@inner
 def enter_entry(lists, start, room, clauses, entry, height, bit, listing):
     """List an entry with words for the child that `bit` is; there must be room.
 
@@ -113,7 +114,7 @@ def enter_entry(lists, start, room, clauses, entry, height, bit, listing):
     return new + enter(lists, start, room, clauses.terms[other], SECOND, bit)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def most_keys(clauses, entry, listing):
     """Of how many words, its rarest ones, a message must have all to look at an entry's record."""
     if listing == ALL_WORDS:
@@ -121,7 +122,7 @@ def most_keys(clauses, entry, listing):
     return min(np.int64(clauses.required[entry]), 1 if listing == ONE_WORD else 2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def rehashed(lists, start, room, words):
     """The rows of a table that name a child, in one with room for `words` more: (rows, how many).
 
@@ -140,13 +141,13 @@ def rehashed(lists, start, room, words):
     return rows, kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_crowded(words, room):
     """May a table of so many rows not have so many words?"""
     return 4 * words > 3 * room
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_lists(tree, node, rows, words):
     """Give a node these rows as its inverted lists; the old ones become garbage.  O(rows)."""
     tree.used[GARBAGE] += tree.nodes[node, LIST_ROOM]
@@ -157,7 +158,7 @@ def write_lists(tree, node, rows, words):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_entry(tree, clauses, settings, node, position, entry):
     """List one more entry below a child of the node.  O(words listed) amortised."""
     bit = 1 << position
@@ -177,7 +178,7 @@ def list_entry(tree, clauses, settings, node, position, entry):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_child(tree, clauses, settings, node, position):
     """List everything below a child of the node.  O(entries below)."""
     child = tree.children[node * settings.fanout + position]
@@ -216,7 +217,7 @@ def list_node(tree, clauses, settings, node):
     return write_lists(tree, node, rows, words)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def move_bit(tree, node, source, target):
     """Child `source` becomes child `target`, whose bit is forgotten; the same: only forgotten.
 

@@ -9,6 +9,8 @@ cannot guess; worth its four kilobytes where thousands of words are asked about.
 
 from numba import njit
 
+from nearcast.inner import inner
+
 MASK = 4095
 SEVERAL = 255
 
@@ -22,14 +24,14 @@ def see(seen, have, begin, end):
         seen[at] = i - begin + 1 if is_only else SEVERAL
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unsee(seen, have, begin, end):
     """Forget them."""
     for i in range(begin, end):
         seen[have[i] & MASK] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_among(have, begin, end, word):
     low, length = begin, end - begin
     while length > 1:

@@ -39,9 +39,10 @@ from nearcast.boolean.r_tree._lists import (
     list_node,
     move_bit,
 )
+from nearcast.inner import inner
 
 
-@njit(cache=True, nogil=True)
+@inner
 def least_enlarged(boxes, box):
     """Which of the boxes has to grow least to contain `box`; of equal ones the smallest.
 
@@ -58,7 +59,7 @@ def least_enlarged(boxes, box):
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaf_for(tree, clauses, settings, record):
     """The leaf where a record belongs, its entry listed and its box within those on the way.
 
@@ -80,7 +81,7 @@ def leaf_for(tree, clauses, settings, record):
         node = child
 
 
-@njit(cache=True, nogil=True)
+@inner
 def split_leaf(tree, clauses, settings, leaf, record):
     """Divide a full leaf and one more record between it and a new one, not hung anywhere yet.
 
@@ -103,7 +104,7 @@ def split_leaf(tree, clauses, settings, leaf, record):
     return tree, box_around(boxes, order[:cut]), other, box_around(boxes, order[cut:])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def share_branch(tree, clauses, settings, branch, box, other, other_box):
     """Part of what was below a branch is now `other`, to be hung beside it; nodes up may split."""
     fanout = settings.fanout
@@ -145,7 +146,7 @@ def share_branch(tree, clauses, settings, branch, box, other, other_box):
             return list_node(tree, clauses, settings, root)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def remove(tree, settings, entry):
     """Take an entry out.  O(1), and O(words of a node) for each leaf or node that empties."""
     capacity = settings.leaf_capacity
@@ -165,7 +166,7 @@ def remove(tree, settings, entry):
         detach(tree, settings, branch)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def detach(tree, settings, branch):
     """Let go of a branch below which nothing is left, and of nodes that have no other."""
     fanout = settings.fanout
@@ -198,7 +199,7 @@ def detach(tree, settings, branch):
         root = child
 
 
-@njit(cache=True, nogil=True)
+@inner
 def free_node(tree, node):
     """Put a node in the chain of those that wait for use."""
     tree.used[GARBAGE] += tree.nodes[node, LIST_ROOM]
@@ -207,7 +208,7 @@ def free_node(tree, node):
     tree.used[FREE_NODE] = node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_root(tree, root):
     """Nothing is left: a root without a child, ready for its first leaf."""
     start, room = lists_of(tree, root)

@@ -34,6 +34,7 @@ from nearcast.boolean.rarest_word_tree._pack import (
     pack,
     write_lane,
 )
+from nearcast.inner import inner
 
 LEAST_CHILD = 2
 # What things cost, in looks at an entry beside others:
@@ -64,7 +65,7 @@ def build_all(tree, clauses, chance, arena):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_run(tree, clauses, arena, begin, end, depth):
     """A run of arena[begin:end]: (tree, reference)."""
     if begin == end:
@@ -76,7 +77,7 @@ def write_run(tree, clauses, arena, begin, end, depth):
     return tree, run_reference(start, end - begin)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _met_by_place(arena, begin, end):
     """Of entries arranged by place, the share that a message looks at, and the share it meets.
 
@@ -92,7 +93,7 @@ def _met_by_place(arena, begin, end):
     return min(1.0, side * side), area
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _divide(clauses, chance, arena, begin, end, depth):
     """Bring entries that are better found by their next keyword behind the others.
 
@@ -131,7 +132,7 @@ def _divide(clauses, chance, arena, begin, end, depth):
     return own, groups[:found]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def build(tree, clauses, chance, arena, begin, end, depth, holder):
     """Hang arena[begin:end] at `holder`, where nothing hangs.  O(n log n) a level.
 

@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 PIECES = 1024
 STEPS = 31
 LOWEST, NOWHERE_BELOW, NOWHERE_ABOVE = 1, 0, 32767
@@ -70,7 +72,7 @@ def step_of(knots, value):
     return _step_in(knots, low, value)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def steps_of_point(frame, x, y):
     """The steps of two finite ones, looked for side by side: neither waits for the other."""
     knots_x, knots_y = frame.knots_x, frame.knots_y

@@ -29,6 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.boolean._records import NO_WORD
+from nearcast.inner import inner
 
 NODE = 2  # kind of reference, beside EMPTY and RUN of `_records`
 LANES = 4  # of a line
@@ -86,7 +87,7 @@ def aligned_lines(count):
     return room[skip : skip + 8 * count].reshape(count, 8)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room(tree, lines, nodes, children):
     """The tree with room for so many more of each; grows by a quarter.  O(1) amortised."""
     used = tree.used
@@ -143,7 +144,7 @@ def claim_lanes(tree, size):
     return tree, start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def free_cell(size):
     """The cell of `used` with the first free piece of so many lanes."""
     cell = FREE_LANES
@@ -162,7 +163,7 @@ def release_lanes(tree, start, size):
     tree.used[free_cell(size)] = start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_lanes(lines, start, size):
     """Make some lanes free ones."""
     shorts, ints = lines.view(np.uint16), lines.view(np.int32)
@@ -174,7 +175,7 @@ def clear_lanes(lines, start, size):
         ints[line, WORD + lane] = NO_WORD
 
 
-@njit(cache=True, nogil=True)
+@inner
 def claim_node(tree):
     """A row of `nodes`, cleared: (tree, row).  O(1) amortised."""
     row = tree.used[FREE_NODE]
@@ -188,7 +189,7 @@ def claim_node(tree):
     return tree, row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def release_node(tree, row):
     """Give a node back, and its children's places."""
     tree.used[LOST_CHILDREN] += tree.nodes[row, CHILD_COUNT]
@@ -210,7 +211,7 @@ def set_reference(tree, holder, reference):
         tree.child[~holder] = reference
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_child(tree, row, word):
     """Where the child of a keyword is, or -1.  O(log children)."""
     low = tree.nodes[row, CHILDREN_AT]

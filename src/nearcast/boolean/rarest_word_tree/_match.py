@@ -45,6 +45,7 @@ from nearcast.boolean.rarest_word_tree._layout import (
     WORD,
     find_child,
 )
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 
@@ -59,7 +60,7 @@ def in_each(step):
     return np.uint64(step) * EACH
 
 
-@njit(cache=True, nogil=True)
+@inner
 def place_lanes(frame, rects, rect):
     """A place in all lanes: as it is, for pruning; and drawn in, for what is certain."""
     x0, y0, x1, y1 = rects[rect, 0], rects[rect, 1], rects[rect, 2], rects[rect, 3]
@@ -121,7 +122,7 @@ def words_are_there(word_set, shift, word):
     return named == NO_WORD or has_word(word_set, shift, named)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def any_clause_holds(clauses, chains, slot, word_set, shift):
     """Does one of a subscription's clauses hold?"""
     entry = chains.first[slot]
@@ -345,7 +346,7 @@ def prefetch_block(lines, block):
         prefetch_row(lines, line)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _prefetch_clauses(clauses, chains, ints, lanes):
     """Ask for the first clause of each lane's subscription, one step of the way after another."""
     for i in range(len(lanes)):
@@ -358,14 +359,14 @@ def _prefetch_clauses(clauses, chains, ints, lanes):
         prefetch_row(clauses.terms, clauses.start[entry])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wider(rows, needed):
     more = np.empty((max(needed, 2 * len(rows)), 2), np.int64)
     more[: len(rows)] = rows
     return more
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_word(word_set, shift, have, begin, end, word):
     """Where among the message's words have[begin:end] is this one, or -1."""
     if not has_word(word_set, shift, word):

@@ -26,6 +26,7 @@ from nearcast.boolean.rarest_word_tree._layout import (
     WORD,
     claim_lanes,
 )
+from nearcast.inner import inner
 
 # Columns of the arena; 4-7 are west, south, east, north.
 ENTRY, SLOT, FLAGS, KEY, BOX = 0, 1, 2, 3, 4
@@ -33,7 +34,7 @@ ENTRY, SLOT, FLAGS, KEY, BOX = 0, 1, 2, 3, 4
 LEAF_FILL = 15  # lanes of a new leaf: room for a few more before it is split
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_word(clauses, entry, depth):
     """The keyword that comes after the `depth` rarest, or -1."""
     left = np.int64(clauses.required[entry]) - depth
@@ -59,7 +60,7 @@ def lane_word(clauses, entry, depth):
     return word | MORE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_lane(tree, row, position, word):
     """Put an entry of the arena into a lane."""
     write_box(tree.lines, position, row[BOX : BOX + 4], row[SLOT])
@@ -79,7 +80,7 @@ def write_box(lines, position, box, number):
     ints[line, NUMBER + lane] = number
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _select(arena, begin, end, middle, column):
     """Reorder so that arena[begin:middle] has the lowest values of a column.  O(n) expected."""
     low, high = begin, end - 1
@@ -104,7 +105,7 @@ def _select(arena, begin, end, middle, column):
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def arrange(arena, begin, end):
     """Bring entries that are alike together.  O(n log n)."""
     tasks = np.empty((64, 2), np.int64)
@@ -135,7 +136,7 @@ def arrange(arena, begin, end):
         depth += 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pack(tree, clauses, arena, begin, end, depth):
     """An R-tree of arena[begin:end], whose `depth` rarest keywords are known to be there:
     (tree, its root block, its height)."""

@@ -1,7 +1,6 @@
 """Adding an entry to the R-tree of a node.  Blocks and lanes are drawn in `_layout`."""
 
 import numpy as np
-from numba import njit
 
 from nearcast.boolean._records import NO_WORD
 from nearcast.boolean.rarest_word_tree._layout import (
@@ -19,12 +18,13 @@ from nearcast.boolean.rarest_word_tree._layout import (
     clear_lanes,
 )
 from nearcast.boolean.rarest_word_tree._pack import BOX, ENTRY, FLAGS, SLOT, write_box
+from nearcast.inner import inner
 
 # Columns of the rows that a split divides, after the box.
 _NUMBER, _WORD, _ENTRY = 4, 5, 6
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _free_lane_of(ints, block):
     """A free lane of a block, or -1."""
     for position in range(block, block + MOST_LANES):
@@ -33,7 +33,7 @@ def _free_lane_of(ints, block):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheapest_lane(shorts, ints, block, box):
     """The lane whose box grows least by this one; of equal ones, the smallest."""
     best, best_growth, best_area = block, np.int64(1) << 62, np.int64(1) << 62
@@ -52,7 +52,7 @@ def _cheapest_lane(shorts, ints, block, box):
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _widen(shorts, position, box):
     line, lane = position // LANES, position % LANES
     shorts[line, WEST + lane] = min(shorts[line, WEST + lane], box[0])
@@ -61,7 +61,7 @@ def _widen(shorts, position, box):
     shorts[line, NORTH + lane] = max(shorts[line, NORTH + lane], box[3])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_row(tree, position, row, is_leaf):
     write_box(tree.lines, position, row[:4], row[_NUMBER])
     tree.lines.view(np.int32)[position // LANES, WORD + position % LANES] = row[_WORD]
@@ -69,7 +69,7 @@ def _write_row(tree, position, row, is_leaf):
         tree.where[row[_ENTRY]] = position
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_rows(tree, block, rows, is_leaf):
     """Fill a block with rows; returns the box around them."""
     clear_lanes(tree.lines, block, np.int64(MOST_LANES))
@@ -82,7 +82,7 @@ def _write_rows(tree, block, rows, is_leaf):
     return around
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _split(tree, chains, block, extra, is_leaf):
     """Divide a full block and one more row into two: (tree, new block, both boxes).
 
@@ -117,7 +117,7 @@ def _split(tree, chains, block, extra, is_leaf):
     return tree, sibling, box, sibling_box
 
 
-@njit(cache=True, nogil=True)
+@inner
 def insert_lane(tree, chains, node, row, word):
     """Put an entry of the arena into a node's R-tree.  O(log n)."""
     if tree.nodes[node, TREE] == 0:

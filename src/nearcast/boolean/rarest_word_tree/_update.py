@@ -59,13 +59,14 @@ from nearcast.boolean.rarest_word_tree._pack import (
     write_lane,
 )
 from nearcast.boolean.rarest_word_tree._r_tree import insert_lane
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 TOGETHER = 256
 SLACK = 64  # a small list is not built again for a few changes
 
 
-@njit(cache=True, nogil=True)
+@inner
 def entry_in(tree, chains, slot, position):
     """Which of a subscription's entries is in this lane?"""
     entry = chains.first[slot]
@@ -74,7 +75,7 @@ def entry_in(tree, chains, slot, position):
     return entry
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_lanes(tree, chains, start, size, arena, total):
     """Move what is in some lanes to the arena; returns how much the arena holds then."""
     shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
@@ -96,7 +97,7 @@ def _take_lanes(tree, chains, start, size, arena, total):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gather(tree, chains, reference, spare):
     """All entries below a reference in an arena with `spare` free rows at the end.  O(n).
 
@@ -143,7 +144,7 @@ def gather(tree, chains, reference, spare):
     return arena[: total + spare]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _with_room(array, needed):
     if needed <= len(array):
         return array
@@ -152,7 +153,7 @@ def _with_room(array, needed):
     return more
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rebuild(tree, clauses, chance, chains, holder, depth):
     """Build everything that hangs at a holder again."""
     arena = gather(tree, chains, get_reference(tree, holder), np.int64(0))
@@ -188,7 +189,7 @@ def insert_all(tree, clauses, chance, chains, arena):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(tree, clauses, chance, chains, row):
     entry = row[ENTRY]
     depth, holder = _first_holder(clauses, entry)
@@ -209,7 +210,7 @@ def _insert(tree, clauses, chance, chains, row):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_holder(clauses, entry):
     """(depth, holder) of an entry's way: the list of its rarest keyword."""
     if clauses.required[entry] == 0:
@@ -218,7 +219,7 @@ def _first_holder(clauses, entry):
     return 1, np.int64(clauses.terms[last]) + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder):
     count = run_count(reference) if reference != EMPTY else 0
     word = lane_word(clauses, row[ENTRY], depth)
@@ -245,7 +246,7 @@ def remove_all(tree, clauses, chance, chains, entries):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _remove(tree, clauses, chance, chains, entry):
     depth, holder = _first_holder(clauses, entry)
     while get_reference(tree, holder) & 3 == NODE:
@@ -270,14 +271,14 @@ def _remove(tree, clauses, chance, chains, entry):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _child_for(tree, clauses, node, entry, depth):
     """Where the child for an entry's next keyword is, or -1."""
     word = next_word(clauses, entry, depth)
     return -1 if word < 0 else find_child(tree, node, word)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _forget_children(tree, clauses, chance, chains, entry):
     """Build again the first node on an entry's way more than half of whose children are gone.
 
@@ -297,7 +298,7 @@ def _forget_children(tree, clauses, chance, chains, entry):
     return tree
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _drop_from_run(tree, chains, reference, position, holder):
     """Free a lane of a run; the last one takes its place."""
     shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)

@@ -32,6 +32,7 @@ from nearcast.boolean._quad._lists import drop_entry, is_time_to_divide
 from nearcast.boolean._records import EMPTY, run_count, run_room, run_start
 from nearcast.boolean._run_pool import GARBAGE, append_record
 from nearcast.boolean._verify import grown
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 
 NODES, LISTS = 0, 1  # cells of `used`
@@ -70,7 +71,7 @@ def _quarter_of_root(code):
     return quarter((code >> DEPTH) & (SIDE - 1), code & (SIDE - 1), rest)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _make(lists, number, code):
     """The row of a list's cell below its root, which may be new: (lists, row).  O(levels)."""
     nodes = lists.nodes

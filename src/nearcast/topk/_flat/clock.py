@@ -5,7 +5,7 @@ import time
 import numpy as np
 from numba import types
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 
 _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
 _MONOTONIC = time.CLOCK_MONOTONIC

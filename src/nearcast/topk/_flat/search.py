@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
-from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import ALPHA, FIRST, LAT, LON, WORDS, nearness
 from nearcast.topk._flat.window import (
     CELLS,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 
 SIZES = 128  # more than an int32 can count
 

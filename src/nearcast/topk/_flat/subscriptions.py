@@ -20,10 +20,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
 from nearcast.model import Space
 from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
-from nearcast.topk._flat.inner import inner
 
 LON, LAT, ALPHA, THETA = range(4)
 START, HELD, ROOM, K, FIRST, WORDS, SEEN, STAMP = range(8)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, STAMP, START, STEP, K
 
 CANDIDATES, AFFECTED, SEARCHES, POSTINGS, ARRIVING, EXPIRING = range(6)

@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, size_of, take_room
 
 OLDEST, NEXT, LIVE, NEXT_WORD, WORDS_HELD = range(5)

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.subscriptions import ALPHA, LAT, LON, THETA
 from nearcast.topk.skype._bounds import needed_nearness
 from nearcast.topk.skype._places import box_of, way_to_border

@@ -13,7 +13,7 @@ from there. If an earlier word was skipped, that word has already proven it out 
 import numpy as np
 from numba import njit
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.subscriptions import ALPHA as PLACE_ALPHA
 from nearcast.topk._flat.subscriptions import FIRST, LAT, LON, SEEN, WORDS
 from nearcast.topk._flat.subscriptions import THETA as PLACE_THETA

@@ -35,7 +35,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.sizes import log2
 
 WEIGHT, SUM, REST_MOST, INSIDE, ALPHA, THETA, STAR, MOST, MOST_ALPHA = range(9)

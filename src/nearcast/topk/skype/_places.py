@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
 from nearcast.topk._flat.subscriptions import DEGREE
 
 _ROUNDING = 2e-15  # of a coordinate on the unit sphere
@@ -29,7 +30,7 @@ def place_of(lon, lat, space):
     return lon, lat, 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scaled(low, high, least, most):
     """The products of low..high with least..most, which are not negative."""
     return low * (most if low < 0.0 else least), high * (most if high > 0.0 else least)
@@ -59,13 +60,13 @@ def box_of(west, south, east, north, space, low, high):
         high[i] += _ROUNDING
 
 
-@njit(cache=True, nogil=True)
+@inner
 def outside(value, low, high):
     """How far a number is from a range."""
     return max(0.0, max(low - value, value - high))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def share_of(x, y, z, space):
     """The share of the longest distance that a way between two places is at the least."""
     line = math.sqrt(x * x + y * y + z * z)

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
 from nearcast.topk._flat.clock import now
-from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, THETA, K, score_of
 from nearcast.topk._flat.touched import (
     AFFECTED,

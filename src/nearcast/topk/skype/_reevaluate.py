@@ -10,7 +10,7 @@ Each takes what reaches the threshold of the row and searches the window when fe
 import numpy as np
 from numba import njit
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import FIRST, HELD, START, STEP, THETA, WORDS, K
 from nearcast.topk._flat.window import HELD as RING_HELD

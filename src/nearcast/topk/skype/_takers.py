@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.window import NEXT, OLDEST, rolled
 
 FREE, USED = range(2)

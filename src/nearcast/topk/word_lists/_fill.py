@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA, K
 from nearcast.topk.word_lists._rows import (

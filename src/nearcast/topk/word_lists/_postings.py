@@ -34,7 +34,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.topk._flat.inner import inner
+from nearcast.inner import inner
 from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, log2, size_of, take_room
 from nearcast.topk._flat.subscriptions import (
     ALPHA as PLACE_ALPHA,

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 from nearcast.topk._flat.clock import now
-from nearcast.topk._flat.inner import inner
 from nearcast.topk._flat.subscriptions import (
     FIRST,
     HELD,
