@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
@@ -74,7 +75,7 @@ def apart_from(cell, start, width, value, is_open):
     return max(0.0, max(below, above) - rounding)
 
 
-@inner
+@njit(cache=True, nogil=True)
 def nearness_of_cells(alpha, lon, lat, grid, space, near):
     """What the place of a message adds to its score at the most, by the cell that it is in."""
     west, south, width, height = grid
@@ -136,7 +137,7 @@ def bound(weight, cell, reach):
     return reach.near[cell] + reach.by_word * theirs + rest
 
 
-@inner
+@njit(cache=True, nogil=True)
 def promising(rings, first, last, reach, low, is_promising):
     """Which of the postings first:last have a bound of low or more: how many."""
     weights, cells = rings.weight[first:last], rings.cell[first:last]

@@ -88,7 +88,7 @@ def no_postings() -> Postings:
 # ---------------------------------------------------------------- scanning
 
 
-@inner
+@njit(cache=True, nogil=True)
 def scan_lanes(data, slots, first, last, place, weight, tail, scale, slack, hits, found, above):
     """Add the postings first:last of a block that a message may concern: how many are found now.
 

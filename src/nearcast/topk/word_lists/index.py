@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nearcast.topk._flat.columns import wider
 from nearcast.topk._flat.index import FlatTopK
-from nearcast.topk._flat.subscriptions import STEP
+from nearcast.topk._flat.subscriptions import FIRST, STEP, WORDS
 from nearcast.topk._flat.window import LIVE
 from nearcast.topk.word_lists._check import check_arrays
 from nearcast.topk.word_lists._fill import fill_rows
@@ -63,6 +63,9 @@ class WordLists(FlatTopK):
         self._postings = no_postings()
 
     def _enter(self, slots: NDArray[np.int32]) -> None:
+        # One after the other those that search the ring of the same frequent word.
+        head = self._subscriptions.head[slots]
+        slots = slots[np.argsort(self._subscriptions.word[head[:, FIRST] + head[:, WORDS] - 1])]
         self._rows = fill_rows(
             self._subscriptions, self._rows, slots, self._messages, self._rings, *self._how[:3]
         )
