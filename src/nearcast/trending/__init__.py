@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nearcast.trending.cell_rows import CellRows
     from nearcast.trending.decay import Decay
     from nearcast.trending.index import TrendingIndex, TrendingStats
     from nearcast.trending.nearby import NearbyIndex
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ENGLISH_STOP_WORDS",
+    "CellRows",
     "Decay",
     "NearbyIndex",
     "ScanTrending",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "cell_rows": ("CellRows",),
     "decay": ("Decay",),
     "index": ("TrendingIndex", "TrendingStats"),
     "nearby": ("NearbyIndex",),

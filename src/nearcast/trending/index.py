@@ -38,7 +38,6 @@ class TrendingStats:
     - `updated`: those among them that the document counts for
     - `computed`: scores of a term that were computed from documents
     - `refilled`: lists that were computed anew from documents
-    - `arriving`, `leaving`: seconds in which documents came, and in which they were forgotten
     """
 
     subscriptions: int
@@ -49,8 +48,6 @@ class TrendingStats:
     updated: int = 0
     computed: int = 0
     refilled: int = 0
-    arriving: float = 0.0
-    leaving: float = 0.0
 
 
 class TrendingIndex(ABC):
