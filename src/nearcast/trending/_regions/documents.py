@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.runs import (
     HIGH,
     NONE,
@@ -141,7 +141,7 @@ def drop_document(archive, number):
     documents.ends[VACANT] += 1
 
 
-@inner
+@leaf
 def earliest(documents):
     """The number of the earliest document, -1 where there is none."""
     if documents.ends[LIVE] == 0:
@@ -149,7 +149,7 @@ def earliest(documents):
     return np.int64(documents.queue[0])
 
 
-@inner
+@leaf
 def _enqueue(documents, number):
     queue, moment = documents.queue, documents.moment
     place = documents.ends[LIVE]
@@ -160,7 +160,7 @@ def _enqueue(documents, number):
     queue[place] = number
 
 
-@inner
+@leaf
 def _dequeue(documents):
     queue, moment = documents.queue, documents.moment
     documents.ends[LIVE] -= 1

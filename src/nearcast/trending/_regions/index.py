@@ -461,7 +461,8 @@ def wider(array: NDArray[Any], size: int) -> NDArray[Any]:
     """The array, or one with so many things at the least, and zeros for new ones."""
     if size <= len(array):
         return array
-    larger = np.zeros((size + size // 8, *array.shape[1:]), array.dtype)
+    room = max(size, len(array) + len(array) // 8)
+    larger = np.zeros((room, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
 

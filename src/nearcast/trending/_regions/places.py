@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import leaf
 
 WIDE, EVERYWHERE, ORIGIN = 1, 2, 600
 HOME = 256
@@ -75,13 +75,13 @@ def cell_size(code: int) -> float:
     return float("inf") if code == EVERYWHERE else 2.0 ** (code - ORIGIN)
 
 
-@inner
+@leaf
 def column(coordinate, size):
     """The column (or row) of cells, or homes, of this size in which a coordinate lies."""
     return np.int64(np.floor(coordinate / size))
 
 
-@inner
+@leaf
 def reaches(size, x, y):
     """Can a region of the level contain the point? Else the point is too far for its cells."""
     far = size * (FARTHEST_CELL / HOMES_ACROSS)

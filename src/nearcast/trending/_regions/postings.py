@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nearcast.space._kernels import region_meets
 from nearcast.trending._regions.documents import RECTS, TERMS, Archive
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import (
     ALL_TERMS,
     EVERYWHERE,
@@ -65,13 +65,13 @@ class Terms(NamedTuple):
     mass: NDArray[np.int64]
 
 
-@inner
+@leaf
 def worth(documents, number, base):
     """What one mention in a document has, in units."""
     return documents.weight[number] << (documents.epoch[number] - base)
 
 
-@inner
+@leaf
 def load_rects(archive, number, rects):
     """Where a document is, written to `rects`: how many rectangles."""
     documents, runs = archive.documents, archive.runs
@@ -88,7 +88,7 @@ def load_rects(archive, number, rects):
     return count
 
 
-@inner
+@leaf
 def is_in_region(archive, number, regions, slot, is_earth, rects):
     """Is a document in a region?  `rects` is room for where it is."""
     count = load_rects(archive, number, rects)
@@ -205,7 +205,7 @@ def halve_masses(archive, epochs):
 # ------------------------------------------------------------------ what a region has
 
 
-@inner
+@leaf
 def cells_of(levels, level, bounds, slot):
     """The first and last column and row of the cells that a region lies in."""
     if levels.code[level] == EVERYWHERE:
@@ -219,7 +219,7 @@ def cells_of(levels, level, bounds, slot):
     )
 
 
-@inner
+@leaf
 def score_in_region(rows, slot, term, levels, archive, regions, is_earth, base, rects):
     """What a term has in a region, in units, from its documents.  O(those in the cells)."""
     level = rows.head[slot, LEVEL]
@@ -236,7 +236,7 @@ def score_in_region(rows, slot, term, levels, archive, regions, is_earth, base, 
     return total + _score_in_run(archive, wide, regions, slot, is_earth, base, rects)
 
 
-@inner
+@leaf
 def _score_in_run(archive, run, regions, slot, is_earth, base, rects):
     total = np.int64(0)
     if run == NONE:
@@ -248,7 +248,7 @@ def _score_in_run(archive, run, regions, slot, is_earth, base, rects):
     return total
 
 
-@inner
+@leaf
 def refill(rows, slot, levels, archive, regions, is_earth, base, sums, rects, spelling):
     """Make a row anew from the documents in its region.  O(documents of the cells, their terms)."""
     level = rows.head[slot, LEVEL]
@@ -271,7 +271,7 @@ def refill(rows, slot, levels, archive, regions, is_earth, base, sums, rects, sp
         sums.units[term] = 0
 
 
-@inner
+@leaf
 def _add_up(archive, run, regions, slot, is_earth, base, sums, count, rects):
     """Add what the documents of a run that are in the region have: how many terms by now."""
     if run == NONE:
@@ -282,9 +282,9 @@ def _add_up(archive, run, regions, slot, is_earth, base, sums, count, rects):
         if not is_in_region(archive, number, regions, slot, is_earth, rects):
             continue
         one = worth(documents, number, base)
-        terms = runs.head[documents.run[number, TERMS]]
-        begin = terms[START]  # a run that was only ever added to has no turn in it
-        for i in range(begin, begin + terms[COUNT]):
+        terms = documents.run[number, TERMS]
+        begin = runs.head[terms, START]  # a run that was only ever added to has no turn in it
+        for i in range(begin, begin + runs.head[terms, COUNT]):
             said = runs.pool[i]
             term = said >> HIGH
             if sums.units[term] == 0:

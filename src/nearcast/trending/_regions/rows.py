@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import leaf, melting
 
 K, HELD, ROOM, LEVEL, STEP = 0, 1, 2, 3, 4
 
@@ -52,11 +52,17 @@ class Spelling(NamedTuple):
     start: NDArray[np.int64]
 
 
-@inner
+@melting
 def is_before(score, term, other_score, other_term, spelling):
     """Does a term come before another: by score, of equal ones by the alphabet?"""
     if score != other_score:
         return score > other_score
+    return is_spelled_before(term, other_term, spelling)
+
+
+@leaf
+def is_spelled_before(term, other_term, spelling):
+    """Does a term come before another in the order of code points?  O(what they share)."""
     at, end = spelling.start[term], spelling.start[term + 1]
     other, other_end = spelling.start[other_term], spelling.start[other_term + 1]
     while at < end and other < other_end:
@@ -67,7 +73,7 @@ def is_before(score, term, other_score, other_term, spelling):
     return end - at < other_end - other
 
 
-@inner
+@melting
 def rise(rows, at, place, spelling):
     """A term of the row that begins at `at` has more than before: move it up."""
     term, score = rows.term[at + place], rows.score[at + place]
@@ -81,7 +87,7 @@ def rise(rows, at, place, spelling):
     rows.score[at + place] = score
 
 
-@inner
+@melting
 def sink(rows, at, place, held, spelling):
     """A term of the row that begins at `at` has less than before: move it down."""
     term, score = rows.term[at + place], rows.score[at + place]
@@ -95,12 +101,12 @@ def sink(rows, at, place, held, spelling):
     rows.score[at + place] = score
 
 
-@inner
+@melting
 def enter(rows, slot, term, score, spelling):
     """A term that is not in the row: it gets its place, or the last one goes, or it stays out."""
-    at, head = rows.start[slot], rows.head[slot]
-    held = np.int64(head[HELD])
-    if held == head[ROOM]:
+    at = rows.start[slot]
+    held = np.int64(rows.head[slot, HELD])
+    if held == rows.head[slot, ROOM]:
         last = at + held - 1
         if not is_before(score, term, rows.score[last], rows.term[last], spelling):
             rows.outside[slot] = max(rows.outside[slot], score)
@@ -108,22 +114,21 @@ def enter(rows, slot, term, score, spelling):
         rows.outside[slot] = max(rows.outside[slot], rows.score[last])
     else:
         held += 1
-        head[HELD] = held
+        rows.head[slot, HELD] = held
     rows.term[at + held - 1] = term
     rows.score[at + held - 1] = score
     rise(rows, at, held - 1, spelling)
 
 
-@inner
+@melting
 def least(rows, slot):
     """The score of the last term of a list, -1 where there is room for more."""
-    head = rows.head[slot]
-    if head[HELD] < head[K]:
+    if rows.head[slot, HELD] < rows.head[slot, K]:
         return np.int64(-1)
-    return rows.score[rows.start[slot] + head[K] - 1]
+    return rows.score[rows.start[slot] + rows.head[slot, K] - 1]
 
 
-@inner
+@leaf
 def halve(rows, slots, epochs):
     """So many epochs have passed: units are larger.  O(rows)."""
     epochs = min(epochs, np.int64(62))

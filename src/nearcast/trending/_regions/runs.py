@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import inner, leaf
 
 START, LOG, FIRST, COUNT, MASS = 0, 1, 2, 3, 4
 USED, VACANT, POOL = 0, 1, 2
@@ -86,11 +86,11 @@ def drop_run(runs, number):
     runs.ends[VACANT] = number
 
 
-@inner
+@leaf
 def number_at(runs, number, place):
     """The number at a place of a run, the oldest at 0."""
-    head = runs.head[number]
-    return runs.pool[head[START] + ((head[FIRST] + place) & ((np.int64(1) << head[LOG]) - 1))]
+    mask = (np.int64(1) << runs.head[number, LOG]) - 1
+    return runs.pool[runs.head[number, START] + ((runs.head[number, FIRST] + place) & mask)]
 
 
 @inner

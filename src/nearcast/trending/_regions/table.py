@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import inner, leaf
 
 NONE = -1
 _TERM_LOW, _TERM_SHIFT, _CELL_SHIFT = 0x3FFFFF, 10, 22
@@ -31,7 +31,7 @@ def no_keys() -> Table:
     return Table(np.zeros((64, 2), np.int64), np.full(64, NONE, np.int32), np.zeros(1, np.int64))
 
 
-@inner
+@leaf
 def cell_key(x, y, level, term):
     """Two numbers for a column and a row of cells, 42 bits, a level, 10, and a term, 32."""
     return (
@@ -40,7 +40,7 @@ def cell_key(x, y, level, term):
     )
 
 
-@inner
+@leaf
 def _place_of(table, one, other):
     """Where the key is, or where it would be."""
     mixed = np.uint64(one) * np.uint64(0x9E3779B97F4A7C15)
@@ -54,7 +54,7 @@ def _place_of(table, one, other):
     return place
 
 
-@inner
+@leaf
 def run_of(table, one, other):
     """The run of a key, -1 where there is none.  O(1) expected."""
     return np.int64(table.run[_place_of(table, one, other)])

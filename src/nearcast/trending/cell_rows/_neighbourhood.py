@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nearcast.space._kernels import BOX, region_meets
 from nearcast.trending._regions.documents import TERMS
-from nearcast.trending._regions.inner import inner
+from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
 from nearcast.trending._regions.runs import COUNT, HIGH, MASS, NONE, number_at
@@ -79,7 +79,7 @@ def terms_of(archive, number, base):
     return said
 
 
-@inner
+@leaf
 def cells_around(levels, level, x, y):
     """The columns and rows of cells that a region with the point can lie in."""
     if levels.code[level] == EVERYWHERE:
@@ -93,7 +93,7 @@ def cells_around(levels, level, x, y):
     )  # fmt: skip
 
 
-@inner
+@leaf
 def bound_of(term, levels, level, x, y, archive):
     """What all regions of the level with the point have of a term, together at the most."""
     west, east, south, north = cells_around(levels, level, x, y)
@@ -160,7 +160,7 @@ def _gather_run(neighbours, used, run, levels, level, x, y, archive, base):
     return neighbours, used
 
 
-@inner
+@leaf
 def score_among(neighbours, said, i, slot, archive, regions, is_earth, rects):
     """What term i has in a region that has the document.  O(neighbours)."""
     total = np.int64(0)
