@@ -3,7 +3,7 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import CellRows, ScanTrending
+from nearcast.trending import DS, TP, CellRows, ScanTrending
 
 
 class NearbyScan(ScanTrending):
@@ -15,4 +15,6 @@ class NearbyScan(ScanTrending):
 INDEXES = {
     "NearbyScan": partial(NearbyScan, a=1.0, max_error=0.0),
     "CellRows": CellRows,
+    "TP": TP,
+    "DS": DS,
 }

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
+    from nearcast.trending.term_tables import DS, TP
     from nearcast.trending.terms_change import TermsChange
 
 __all__ = [
+    "DS",
     "ENGLISH_STOP_WORDS",
+    "TP",
     "CellRows",
     "Decay",
     "NearbyIndex",
@@ -34,6 +37,7 @@ _MODULES = {
     "index": ("TrendingIndex", "TrendingStats"),
     "nearby": ("NearbyIndex",),
     "scan": ("ScanTrending",),
+    "term_tables": ("DS", "TP"),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),
 }

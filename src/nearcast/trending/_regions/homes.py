@@ -11,8 +11,15 @@ from nearcast.trending._regions.documents import (
     TERMS,
     Archive,
 )
-from nearcast.trending._regions.inner import inner
-from nearcast.trending._regions.places import EVERYWHERE, HOME, HOMES_ACROSS, column
+from nearcast.trending._regions.inner import inner, leaf
+from nearcast.trending._regions.places import (
+    EVERYWHERE,
+    HOME,
+    HOMES_ACROSS,
+    MARGIN,
+    column,
+    reaches,
+)
 from nearcast.trending._regions.postings import MOST_RECTS, add_to_cells, add_to_level, refill
 from nearcast.trending._regions.rows import LEVEL
 from nearcast.trending._regions.runs import (
@@ -29,6 +36,7 @@ from nearcast.trending._regions.runs import (
 )
 from nearcast.trending._regions.table import Table, cell_key, drop, no_keys, put, run_of
 
+NO_LEVEL = -1
 _TIMES = (1 << HIGH) - 1
 
 
@@ -129,3 +137,53 @@ def renumbered(archive, empty, order, levels, new_term, base, by_term):
     for number in order:
         result = add_to_cells(result, levels, np.int64(number), base, by_term)
     return result
+
+
+@inner
+def homes_to_visit(levels, homes, x, y, is_wide):
+    """The runs of homes whose regions can have a document, and their levels.
+
+    All of them, with no level, for one that is not at one point.
+    """
+    found = np.empty((64, 2), np.int64)
+    count = 0
+    if is_wide:
+        found = np.empty((homes.table.ends[0], 2), np.int64)
+        for place in range(len(homes.table.run)):
+            if homes.table.run[place] != NONE:
+                found[count, 0] = homes.table.run[place]
+                found[count, 1] = NO_LEVEL
+                count += 1
+        return found
+    for level in range(levels.ends[0]):
+        if levels.held[level] == 0 or not reaches(levels.size[level], x, y):
+            continue
+        west, east, south, north = homes_around(levels, level, x, y)
+        for home_x in range(west, east + 1):
+            for home_y in range(south, north + 1):
+                one, other = cell_key(
+                    np.int64(home_x), np.int64(home_y), levels.code[level] + HOME, np.int64(0)
+                )
+                run = run_of(homes.table, one, other)
+                if run == NONE:
+                    continue
+                if count == len(found):
+                    larger = np.empty((2 * count, 2), np.int64)
+                    larger[:count] = found
+                    found = larger
+                found[count, 0] = run
+                found[count, 1] = level
+                count += 1
+    return found[:count]
+
+
+@leaf
+def homes_around(levels, level, x, y):
+    """The columns and rows of homes of regions that can have the point."""
+    if levels.code[level] == EVERYWHERE:
+        return np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    size = levels.size[level] / HOMES_ACROSS
+    return (
+        column(x - levels.reach[level, 0] - MARGIN * size, size), column(x, size),
+        column(y - levels.reach[level, 1] - MARGIN * size, size), column(y, size),
+    )  # fmt: skip

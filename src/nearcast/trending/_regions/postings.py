@@ -251,6 +251,18 @@ def _score_in_run(archive, run, regions, slot, is_earth, base, rects):
 @leaf
 def refill(rows, slot, levels, archive, regions, is_earth, base, sums, rects, spelling):
     """Make a row anew from the documents in its region.  O(documents of the cells, their terms)."""
+    count = add_up(rows, slot, levels, archive, regions, is_earth, base, sums, rects)
+    rows.head[slot, HELD] = 0
+    rows.outside[slot] = 0
+    for i in range(count):
+        term = sums.term[i]
+        enter(rows, slot, term, sums.units[term], spelling)
+        sums.units[term] = 0
+
+
+@leaf
+def add_up(rows, slot, levels, archive, regions, is_earth, base, sums, rects):
+    """What all terms have in a region, to `sums`, which the caller clears: how many there are."""
     level = rows.head[slot, LEVEL]
     west, east, south, north = cells_of(levels, level, rows.bounds, slot)
     count = np.int64(0)
@@ -261,14 +273,8 @@ def refill(rows, slot, levels, archive, regions, is_earth, base, sums, rects, sp
             count = _add_up(archive, run_of(archive.table, one, other),
                             regions, slot, is_earth, base, sums, count, rects)  # fmt: skip
     one, other = cell_key(zero, zero, np.int64(WIDE), everything)
-    count = _add_up(archive, run_of(archive.table, one, other),
-                    regions, slot, is_earth, base, sums, count, rects)  # fmt: skip
-    rows.head[slot, HELD] = 0
-    rows.outside[slot] = 0
-    for i in range(count):
-        term = sums.term[i]
-        enter(rows, slot, term, sums.units[term], spelling)
-        sums.units[term] = 0
+    return _add_up(archive, run_of(archive.table, one, other),
+                   regions, slot, is_earth, base, sums, count, rects)  # fmt: skip
 
 
 @leaf

@@ -1,12 +1,9 @@
-"""What a document says, and what others have said of it around the document.
+"""What others have said around a document of what it says.
 
-said      for each term of the document (n)
-  term    int32[n]   which
-  amount  int64[n]   what the document adds to it, in units
-  bound   int64[n]   no region of the level that contains the document has more of it; -1: not asked
+around    for each term of the document (n)
+  bound   int64[n]   no region of the level that has the document has more of it; -1: not asked
   first   int64[n]   its neighbours are first:middle, of which the place is known as a point, and
                      middle:last; -1: not gathered
-  seen    int64[n]   the last row that had it
 neighbours  documents that say a term, all terms one after the other
   place   float64[m, 2]
   number  int64[m]   of the document
@@ -19,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.space._kernels import BOX, region_meets
-from nearcast.trending._regions.documents import TERMS
 from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
@@ -30,16 +26,13 @@ UNKNOWN = -1
 _TIMES = (1 << HIGH) - 1
 
 
-class Said(NamedTuple):
+class Around(NamedTuple):
     """The first arrays drawn above."""
 
-    term: NDArray[np.int32]
-    amount: NDArray[np.int64]
     bound: NDArray[np.int64]
     first: NDArray[np.int64]
     middle: NDArray[np.int64]
     last: NDArray[np.int64]
-    seen: NDArray[np.int64]
 
 
 class Neighbours(NamedTuple):
@@ -57,26 +50,14 @@ def no_neighbours(size):
 
 
 @inner
-def terms_of(archive, number, base):
-    """What a document says."""
-    runs, documents = archive.runs, archive.documents
-    run = np.int64(documents.run[number, TERMS])
-    count = runs.head[run, COUNT]
-    one = worth(documents, number, base)
-    said = Said(
-        np.empty(count, np.int32),
+def not_asked(count):
+    """Nothing is known of the neighbours of so many terms."""
+    return Around(
         np.empty(count, np.int64),
         np.empty(count, np.int64),
         np.empty(count, np.int64),
         np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.full(count, np.int64(UNKNOWN)),
     )
-    for i in range(count):
-        entry = number_at(runs, run, i)
-        said.term[i] = entry >> HIGH
-        said.amount[i] = (entry & _TIMES) * one
-    return said
 
 
 @leaf
@@ -112,11 +93,11 @@ def bound_of(term, levels, level, x, y, archive):
 
 
 @inner
-def gather(neighbours, used, said, i, levels, level, x, y, archive, base):
+def gather(neighbours, used, said, around, i, levels, level, x, y, archive, base):
     """The neighbours with those of term i at their end, and how many there are.  O(them)."""
     west, east, south, north = cells_around(levels, level, x, y)
     term, zero = np.int64(said.term[i]), np.int64(0)
-    said.first[i] = used
+    around.first[i] = used
     for column_ in range(west, east + 1):
         for row in range(south, north + 1):
             one, other = cell_key(np.int64(column_), np.int64(row), levels.code[level], term)
@@ -124,11 +105,11 @@ def gather(neighbours, used, said, i, levels, level, x, y, archive, base):
             neighbours, used = _gather_run(
                 neighbours, used, run, levels, level, x, y, archive, base
             )
-    said.middle[i] = used
+    around.middle[i] = used
     one, other = cell_key(zero, zero, np.int64(WIDE), term)
     run = run_of(archive.table, one, other)
     neighbours, used = _gather_run(neighbours, used, run, levels, np.int64(-1), x, y, archive, base)
-    said.last[i] = used
+    around.last[i] = used
     return neighbours, used
 
 
@@ -161,18 +142,18 @@ def _gather_run(neighbours, used, run, levels, level, x, y, archive, base):
 
 
 @leaf
-def score_among(neighbours, said, i, slot, archive, regions, is_earth, rects):
+def score_among(neighbours, around, i, slot, archive, regions, is_earth, rects):
     """What term i has in a region that has the document.  O(neighbours)."""
     total = np.int64(0)
     if regions.kind[slot] == BOX and regions.shape[slot, 0] <= regions.shape[slot, 2]:
         west, south = regions.shape[slot, 0], regions.shape[slot, 1]
         east, north = regions.shape[slot, 2], regions.shape[slot, 3]
-        for n in range(said.first[i], said.middle[i]):
+        for n in range(around.first[i], around.middle[i]):
             x, y = neighbours.place[n, 0], neighbours.place[n, 1]
             inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
             total += neighbours.amount[n] * inside
     else:
-        for n in range(said.first[i], said.middle[i]):
+        for n in range(around.first[i], around.middle[i]):
             rects[0, 0] = rects[0, 2] = neighbours.place[n, 0]
             rects[0, 1] = rects[0, 3] = neighbours.place[n, 1]
             if region_meets(
@@ -180,7 +161,7 @@ def score_among(neighbours, said, i, slot, archive, regions, is_earth, rects):
                 regions.vertices, slot, is_earth, rects, np.int64(0), np.int64(1),
             ):  # fmt: skip
                 total += neighbours.amount[n]
-    for n in range(said.middle[i], said.last[i]):
+    for n in range(around.middle[i], around.last[i]):
         if is_in_region(archive, neighbours.number[n], regions, slot, is_earth, rects):
             total += neighbours.amount[n]
     return total

@@ -12,26 +12,13 @@ from numba import njit
 
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
-from nearcast.trending._regions.documents import (
-    RECTS,
-    add_document,
-    drop_document,
-    earliest,
-)
-from nearcast.trending._regions.inner import inner, leaf, melting
-from nearcast.trending._regions.places import (
-    EVERYWHERE,
-    HOME,
-    HOMES_ACROSS,
-    MARGIN,
-    column,
-    reaches,
-)
+from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
+from nearcast.trending._regions.homes import NO_LEVEL, homes_to_visit
+from nearcast.trending._regions.inner import leaf, melting
 from nearcast.trending._regions.postings import (
     MOST_RECTS,
     add_to_cells,
     drop_from_cells,
-    halve_masses,
     load_rects,
     refill,
     score_in_region,
@@ -43,30 +30,27 @@ from nearcast.trending._regions.remembered import (
     remember,
     with_room,
 )
-from nearcast.trending._regions.rows import (
-    HELD,
-    K,
-    enter,
-    halve,
-    is_before,
-    least,
-    rise,
-    sink,
-)
+from nearcast.trending._regions.rows import HELD, K, enter, is_before, least, rise
 from nearcast.trending._regions.runs import COUNT, NONE, START
-from nearcast.trending._regions.table import cell_key, run_of
+from nearcast.trending._regions.said import (
+    BASE,
+    mark_terms,
+    may_lack,
+    pass_epochs,
+    said_by,
+    take_away,
+    unmark_terms,
+)
 from nearcast.trending.cell_rows._neighbourhood import (
     UNKNOWN,
     bound_of,
     gather,
     no_neighbours,
+    not_asked,
     score_among,
-    terms_of,
 )
 
 CANDIDATES, UPDATED, COMPUTED, REFILLED = 0, 1, 2, 3
-BASE, STARTED = 0, 1
-NO_LEVEL = -1
 PLACE, ROW, OUTSIDE, NEIGHBOURS, RECTANGLES = 0, 1, 2, 3, 4
 """How far a walk over rows is: the place in the list of rows; the term of the document that comes
 next for the row, or NEXT_ROW; what terms outside the row had before; how many neighbours are
@@ -120,30 +104,15 @@ def process(
     return archive, remembered
 
 
-@leaf
-def pass_epochs(rows, slots, archive, terms, clock, base):
-    """Count in the units of a later base, once whoever is older has left."""
-    epochs = base - clock[BASE]
-    if clock[STARTED] and epochs > 0:
-        halve(rows, slots, epochs)
-        halve_masses(archive, epochs)
-        for term in range(len(terms.mass)):
-            terms.mass[term] >>= min(epochs, np.int64(62))
-    if epochs > 0 or not clock[STARTED]:
-        clock[BASE] = base
-        clock[STARTED] = 1
-
-
 @njit(inline="always")
 def visit(
     sign, number, rows, regions, is_earth, levels, homes, archive, terms, sums, remembered,
     spelling, base, counts, neighbours,
 ):  # fmt: skip
     """Every row whose region has the document: add what it says, or take it away."""
-    said = terms_of(archive, number, base)
-    for i in range(len(said.term)):
-        terms.mark[said.term[i]] = i + 1
-        terms.mass[said.term[i]] += sign * said.amount[i]
+    said = said_by(archive, number, base)
+    around = not_asked(len(said.term))
+    mark_terms(terms, said, sign)
     rects, other_rects = np.empty((MOST_RECTS, 4)), np.empty((MOST_RECTS, 4))
     at = np.zeros(5, np.int64)
     at[RECTANGLES] = load_rects(archive, number, rects)
@@ -153,83 +122,32 @@ def visit(
     for n in range(len(runs)):
         if runs[n, 1] != level:
             level = runs[n, 1]
-            said.bound[:] = UNKNOWN
-            said.first[:] = UNKNOWN
+            around.bound[:] = UNKNOWN
+            around.first[:] = UNKNOWN
             at[NEIGHBOURS] = 0
         at[PLACE], at[ROW] = homes.runs.head[runs[n, 0], START], NEXT_ROW
         end = at[PLACE] + homes.runs.head[runs[n, 0], COUNT]
         counts[CANDIDATES] += end - at[PLACE]
         while at[PLACE] < end:
             wanted = update_rows(
-                sign, at, end, level, homes.runs.pool, said, rows, regions, is_earth, levels,
-                archive, terms, sums, remembered, spelling, base, counts, neighbours, rects,
+                sign, at, end, level, homes.runs.pool, said, around, rows, regions, is_earth,
+                levels, archive, terms, sums, remembered, spelling, base, counts, neighbours, rects,
                 other_rects,
             )  # fmt: skip
             if wanted == ROOM_TO_REMEMBER:
                 remembered = with_room(remembered, rows, homes.runs.pool[at[PLACE]])
             elif wanted >= 0:
                 neighbours, at[NEIGHBOURS] = gather(
-                    neighbours, at[NEIGHBOURS], said, wanted, levels, level, rects[0, 0],
+                    neighbours, at[NEIGHBOURS], said, around, wanted, levels, level, rects[0, 0],
                     rects[0, 1], archive, base,
                 )  # fmt: skip
-    for i in range(len(said.term)):
-        terms.mark[said.term[i]] = 0
+    unmark_terms(terms, said)
     return remembered, neighbours
-
-
-@inner
-def homes_to_visit(levels, homes, x, y, is_wide):
-    """The runs of homes whose regions can have a document, and their levels.
-
-    All of them, with no level, for one that is not at one point.
-    """
-    found = np.empty((64, 2), np.int64)
-    count = 0
-    if is_wide:
-        found = np.empty((homes.table.ends[0], 2), np.int64)
-        for place in range(len(homes.table.run)):
-            if homes.table.run[place] != NONE:
-                found[count, 0] = homes.table.run[place]
-                found[count, 1] = NO_LEVEL
-                count += 1
-        return found
-    for level in range(levels.ends[0]):
-        if levels.held[level] == 0 or not reaches(levels.size[level], x, y):
-            continue
-        west, east, south, north = homes_around(levels, level, x, y)
-        for home_x in range(west, east + 1):
-            for home_y in range(south, north + 1):
-                one, other = cell_key(
-                    np.int64(home_x), np.int64(home_y), levels.code[level] + HOME, np.int64(0)
-                )
-                run = run_of(homes.table, one, other)
-                if run == NONE:
-                    continue
-                if count == len(found):
-                    larger = np.empty((2 * count, 2), np.int64)
-                    larger[:count] = found
-                    found = larger
-                found[count, 0] = run
-                found[count, 1] = level
-                count += 1
-    return found[:count]
-
-
-@leaf
-def homes_around(levels, level, x, y):
-    """The columns and rows of homes of regions that can have the point."""
-    if levels.code[level] == EVERYWHERE:
-        return np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    size = levels.size[level] / HOMES_ACROSS
-    return (
-        column(x - levels.reach[level, 0] - MARGIN * size, size), column(x, size),
-        column(y - levels.reach[level, 1] - MARGIN * size, size), column(y, size),
-    )  # fmt: skip
 
 
 @leaf
 def update_rows(
-    sign, at, end, level, pool, said, rows, regions, is_earth, levels, archive, terms, sums,
+    sign, at, end, level, pool, said, around, rows, regions, is_earth, levels, archive, terms, sums,
     remembered, spelling, base, counts, neighbours, rects, other_rects,
 ):  # fmt: skip
     """Go on with rows until something is wanted that takes memory; `at` has how far it is.
@@ -257,7 +175,8 @@ def update_rows(
             at[OUTSIDE] = rows.outside[slot]
             counts[UPDATED] += 1
             if sign < 0:
-                if take_away(slot, said, rows, terms, remembered, spelling):
+                fell = take_away(slot, said, rows, terms, remembered, spelling)
+                if fell and may_lack(rows, slot, rows.outside[slot]):
                     counts[REFILLED] += 1
                     refill(
                         rows, slot, levels, archive, regions, is_earth, base, sums, other_rects,
@@ -276,11 +195,11 @@ def update_rows(
             if at[OUTSIDE] > 0:
                 most = at[OUTSIDE] + score
                 if most >= last and level >= 0:
-                    if said.bound[i] == UNKNOWN:
-                        said.bound[i] = bound_of(
+                    if around.bound[i] == UNKNOWN:
+                        around.bound[i] = bound_of(
                             np.int64(said.term[i]), levels, level, x, y, archive
                         )
-                    most = min(most, said.bound[i])
+                    most = min(most, around.bound[i])
                 if most < last:
                     rows.outside[slot] = max(rows.outside[slot], most)
                     at[ROW] += 1
@@ -290,11 +209,11 @@ def update_rows(
                         rows, slot, np.int64(said.term[i]), levels, archive, regions, is_earth,
                         base, other_rects,
                     )  # fmt: skip
-                elif said.first[i] == UNKNOWN:
+                elif around.first[i] == UNKNOWN:
                     return i
                 else:
                     score = score_among(
-                        neighbours, said, i, slot, archive, regions, is_earth, other_rects
+                        neighbours, around, i, slot, archive, regions, is_earth, other_rects
                     )
                 counts[COMPUTED] += 1
             if score >= last:
@@ -342,23 +261,3 @@ def add(hit, slot, said, rows, terms, remembered, spelling):
                 if place <= rows.head[slot, K] or rows.score[at + place] >= least(rows, slot):
                     remember(remembered, rows, slot)
                 rise(rows, at, np.int64(place), spelling)
-
-
-@melting
-def take_away(slot, said, rows, terms, remembered, spelling):
-    """Take what the document said away from the terms that are in the row: must it be refilled?"""
-    at = rows.start[slot]
-    held = np.int64(rows.head[slot, HELD])
-    fell = False
-    for place in range(held - 1, -1, -1):  # who sinks goes where all is done
-        mark = terms.mark[rows.term[at + place]]
-        if mark > 0:
-            if not fell:
-                remember(remembered, rows, slot)
-                fell = True
-            rows.score[at + place] -= said.amount[mark - 1]
-            sink(rows, at, np.int64(place), held, spelling)
-    while held > 0 and rows.score[at + held - 1] == 0:
-        held -= 1
-    rows.head[slot, HELD] = held
-    return fell and rows.outside[slot] > 0 and rows.outside[slot] >= least(rows, slot)
