@@ -51,7 +51,7 @@ from nearcast.trending.cell_rows._neighbourhood import (
 )
 
 CANDIDATES, UPDATED, COMPUTED, REFILLED = 0, 1, 2, 3
-PLACE, ROW, OUTSIDE, NEIGHBOURS, RECTANGLES = 0, 1, 2, 3, 4
+PLACE, TERM, OUTSIDE, NEIGHBOURS, RECTANGLES = 0, 1, 2, 3, 4
 """How far a walk over rows is: the place in the list of rows; the term of the document that comes
 next for the row, or NEXT_ROW; what terms outside the row had before; how many neighbours are
 gathered; how many rectangles the document has."""
@@ -125,7 +125,7 @@ def visit(
             around.bound[:] = UNKNOWN
             around.first[:] = UNKNOWN
             at[NEIGHBOURS] = 0
-        at[PLACE], at[ROW] = homes.runs.head[runs[n, 0], START], NEXT_ROW
+        at[PLACE], at[TERM] = homes.runs.head[runs[n, 0], START], NEXT_ROW
         end = at[PLACE] + homes.runs.head[runs[n, 0], COUNT]
         counts[CANDIDATES] += end - at[PLACE]
         while at[PLACE] < end:
@@ -156,44 +156,47 @@ def update_rows(
     wanted.
     """
     x, y = rects[0, 0], rects[0, 1]
-    while at[PLACE] < end:
-        slot = pool[at[PLACE]]
-        if at[ROW] == NEXT_ROW:
-            if at[PLACE] + AHEAD < end:
-                ahead = rows.start[pool[at[PLACE] + AHEAD]]
-                prefetch_row(rows.term, ahead)
-                prefetch_row(rows.score, ahead)
-                prefetch_row(rows.score, ahead + 8)
-                prefetch_row(rows.head, pool[at[PLACE] + AHEAD])
-                prefetch_row(regions.shape, pool[at[PLACE] + AHEAD])
+    place, i, before, hit = at[PLACE], at[TERM], at[OUTSIDE], counts[UPDATED]
+    wanted = np.int64(NOTHING)
+    most_said = np.int64(0)
+    for n in range(len(said.term)):
+        most_said = max(most_said, said.amount[n])
+    while place < end:
+        slot = pool[place]
+        if i == NEXT_ROW:
+            if place + AHEAD < end:
+                bring_near(pool[place + AHEAD], rows, regions)
             if not has_document(slot, level, x, y, rows, regions, is_earth, rects, at[RECTANGLES]):
-                at[PLACE] += 1
+                place += 1
                 continue
             if not has_room(remembered, rows, slot):
-                return np.int64(ROOM_TO_REMEMBER)
-            at[ROW] = 0
-            at[OUTSIDE] = rows.outside[slot]
-            counts[UPDATED] += 1
+                wanted = np.int64(ROOM_TO_REMEMBER)
+                break
+            i = np.int64(0)
+            before = rows.outside[slot]
+            hit += 1
             if sign < 0:
                 fell = take_away(slot, said, rows, terms, remembered, spelling)
-                if fell and may_lack(rows, slot, rows.outside[slot]):
+                if fell and may_lack(rows, slot, before):
                     counts[REFILLED] += 1
                     refill(
                         rows, slot, levels, archive, regions, is_earth, base, sums, other_rects,
                         spelling,
                     )  # fmt: skip
-                at[ROW] = len(said.term)
+                i = len(said.term)
             else:
-                add(counts[UPDATED], slot, said, rows, terms, remembered, spelling)
+                add(hit, slot, said, rows, terms, remembered, spelling)
+                if before > 0 and before + most_said < least(rows, slot):
+                    rows.outside[slot] = before + most_said
+                    i = len(said.term)
         last = least(rows, slot)
-        while at[ROW] < len(said.term):
-            i = at[ROW]
-            if said.seen[i] == counts[UPDATED]:
-                at[ROW] += 1
+        while i < len(said.term):
+            if said.seen[i] == hit:
+                i += 1
                 continue
             score = said.amount[i]
-            if at[OUTSIDE] > 0:
-                most = at[OUTSIDE] + score
+            if before > 0:
+                most = before + score
                 if most >= last and level >= 0:
                     if around.bound[i] == UNKNOWN:
                         around.bound[i] = bound_of(
@@ -202,7 +205,7 @@ def update_rows(
                     most = min(most, around.bound[i])
                 if most < last:
                     rows.outside[slot] = max(rows.outside[slot], most)
-                    at[ROW] += 1
+                    i += 1
                     continue
                 if level < 0:
                     score = score_in_region(
@@ -210,7 +213,8 @@ def update_rows(
                         base, other_rects,
                     )  # fmt: skip
                 elif around.first[i] == UNKNOWN:
-                    return i
+                    wanted = i
+                    break
                 else:
                     score = score_among(
                         neighbours, around, i, slot, archive, regions, is_earth, other_rects
@@ -220,10 +224,24 @@ def update_rows(
                 remember(remembered, rows, slot)
             enter(rows, slot, said.term[i], score, spelling)
             last = least(rows, slot)
-            at[ROW] += 1
-        at[ROW] = NEXT_ROW
-        at[PLACE] += 1
-    return np.int64(NOTHING)
+            i += 1
+        if wanted != NOTHING:
+            break
+        i = np.int64(NEXT_ROW)
+        place += 1
+    at[PLACE], at[TERM], at[OUTSIDE], counts[UPDATED] = place, i, before, hit
+    return wanted
+
+
+@melting
+def bring_near(slot, rows, regions):
+    """Have the row of a subscription in the cache when its turn comes."""
+    start = rows.start[slot]
+    prefetch_row(rows.term, start)
+    prefetch_row(rows.score, start)
+    prefetch_row(rows.score, start + 8)
+    prefetch_row(rows.head, slot)
+    prefetch_row(regions.shape, slot)
 
 
 @melting
