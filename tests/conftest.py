@@ -28,8 +28,9 @@ SHARE_KERNELS = (
     re.compile(r"lfilter|mbr_trie|pt_quadtree|\[LFilter|\[MBRTrie|\[PTQuadtree"),
     re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree"),
     re.compile(r"topk/"),
+    re.compile(r"trending/"),
 )
-ROOMS_WITH_KERNELS = re.compile("boolean|topk")
+ROOMS_WITH_KERNELS = re.compile("boolean|topk|trending")
 # These use every index: when all are compiled.
 LAST = re.compile("tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|plot)")
 

@@ -1,0 +1,1 @@
+"""What indexes for lists of regions share: documents, places, rows of terms."""
