@@ -1,5 +1,5 @@
 """Every index of the room, with settings under which a few subscriptions and messages are many."""
 
-from nearcast.moving import ScanMoving
+from nearcast.moving import ScanMoving, WordQuadtrees
 
-INDEXES = {"ScanMoving": ScanMoving}
+INDEXES = {"ScanMoving": ScanMoving, "WordQuadtrees": WordQuadtrees}

@@ -8,14 +8,24 @@ if TYPE_CHECKING:
     from nearcast.moving.index import MovingIndex, MovingStats
     from nearcast.moving.late_positions import LatePositions
     from nearcast.moving.scan import ScanMoving
+    from nearcast.moving.word_quadtrees import WordQuadtrees
 
-__all__ = ["Change", "Changes", "LatePositions", "MovingIndex", "MovingStats", "ScanMoving"]
+__all__ = [
+    "Change",
+    "Changes",
+    "LatePositions",
+    "MovingIndex",
+    "MovingStats",
+    "ScanMoving",
+    "WordQuadtrees",
+]
 
 _MODULES = {
     "change": ("Change", "Changes"),
     "index": ("MovingIndex", "MovingStats"),
     "late_positions": ("LatePositions",),
     "scan": ("ScanMoving",),
+    "word_quadtrees": ("WordQuadtrees",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -206,11 +206,17 @@ class MovingIndex(ABC):
 
     def _check_region(self, subscription: Subscription, region: Region | None) -> None:
         """Refuse a region that this subscription cannot have."""
-        owner = f"subscription {subscription.id!r}"
-        if region is not None and not isinstance(region, Box | Circle | Polygon):
+        if region is None:
+            # Refuses ANY everywhere, as a new subscription would.
+            Subscription(subscription.id, subscription.expression, region)
+        else:
+            self._check_is_region(subscription.id, region)
+
+    def _check_is_region(self, subscription_id: Id, region: Region) -> None:
+        owner = f"subscription {subscription_id!r}"
+        if not isinstance(region, Box | Circle | Polygon):
             raise TypeError(f"{owner}: {region!r} is no region; give a Box, Circle or Polygon")
-        # Refuses ANY everywhere, as a new subscription would.
-        self._check_subscription(Subscription(subscription.id, subscription.expression, region))
+        check_space(f"{owner} is", region.space, self.space)
 
     def _check_moves(
         self, ids: pa.Array, regions: RegionColumn, times: NDArray[np.float64] | None

@@ -38,10 +38,10 @@ def check_batches(make_index: MakeMoving) -> None:
     """A batch is its rows one by one."""
     for space in SPACES:
         pair = Pair(make_index, space)
-        subscriptions = [each for each in some_subscriptions(60, space) if each.region is not None]
-        pair.publish_batch(some_messages(50, space))
-        pair.subscribe_batch(subscriptions[:40])
-        pair.subscribe_batch(subscriptions[30:])
+        subscriptions = [each for each in some_subscriptions(40, space) if each.region is not None]
+        pair.publish_batch(some_messages(30, space))
+        pair.subscribe_batch(subscriptions[:25])
+        pair.subscribe_batch(subscriptions[20:])
         regions = [each.region for each in some_subscriptions(200, space, seed=8)]
         places = [region for region in regions if region is not None]
         for step in range(3):
@@ -118,8 +118,8 @@ def check_replaced_messages(make_index: MakeMoving) -> None:
     """A live id again: those that match both versions hear nothing."""
     for space in SPACES:
         pair = Pair(make_index, space)
-        for number, words in enumerate(["tea", "cake", "tea OR cake", "tea NOT cake"]):
-            pair.subscribe(Subscription(number, words, Box(0, 0, 5, 5, space=space)))
+        for number, wanted in enumerate(["tea", "cake", "tea OR cake", "tea NOT cake"]):
+            pair.subscribe(Subscription(number, wanted, Box(0, 0, 5, 5, space=space)))
         here, there = Point(1, 1, space=space), Point(9, 9, space=space)
         for words, place in (
             (["tea"], here), (["cake"], here), (["tea", "cake"], here), (["tea"], there),

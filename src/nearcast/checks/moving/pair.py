@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeAlias
@@ -64,7 +64,7 @@ class Pair:
         self.compare_columns(self.oracle.subscribe_batch(batch), self.index.subscribe_batch(batch))
 
     def move_batch(
-        self, ids: list[Id], regions: list[Region | None], times: list[float] | None = None
+        self, ids: list[Id], regions: Sequence[Region | None], times: list[float] | None = None
     ) -> None:
         """`ids` are of one kind; NaN is no time."""
         column = RegionColumn.of_regions(regions, self.space)
