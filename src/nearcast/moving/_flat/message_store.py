@@ -16,7 +16,6 @@ from nearcast.growing_array import GrowingArray
 from nearcast.moving._flat.messages import (
     RECTS,
     RECTS_AT,
-    SEQ,
     VACANT,
     WORDS,
     WORDS_AT,
@@ -26,6 +25,7 @@ from nearcast.moving._flat.messages import (
     place_heads,
     timeline,
 )
+from nearcast.moving._flat.pool import Pool
 from nearcast.storage import part
 
 FEW = 1024  # rows that are not worth packing
@@ -37,21 +37,19 @@ Gathered = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDAr
 class MessageStore:
     """Messages in slots, in the arrays of `_flat.messages`.
 
-    Words and rectangles of messages that are gone stay where they are until as many are unused as
-    not; then all are moved together.
+    Words and rectangles of messages that are gone stay where they are until there is no more room.
     """
 
     def __init__(self) -> None:
         self.ids = IdTable()
-        self._head = GrowingArray(np.empty((0, 5), np.int64))
+        self._seq = GrowingArray(np.empty(0, np.int64))
+        self._head = GrowingArray(np.empty((0, 4), np.int32))
         self._expires = GrowingArray(np.empty(0))
-        self._words = GrowingArray(np.empty(0, np.int32))
-        self._rects = GrowingArray(np.empty((0, 4)))
+        self._words = Pool(np.empty(0, np.int32))
+        self._rects = Pool(np.empty((0, 4)))
         self._heap = np.empty((16, 3))
         self._heap_size = 0
         self._arrivals = 0
-        self._unused_words = 0
-        self._unused_rects = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -59,7 +57,9 @@ class MessageStore:
     @property
     def messages(self) -> Messages:
         """The arrays that kernels read."""
-        return Messages(self._head.used, self._expires.used, self._words.used, self._rects.used)
+        return Messages(
+            self._seq.used, self._head.used, self._expires.used, self._words.used, self._rects.used
+        )
 
     def live(self) -> NDArray[np.int64]:
         """The slots of all messages, ascending.  O(slots)."""
@@ -83,15 +83,17 @@ class MessageStore:
             slots[is_new] = self.ids.add(batch.ids.filter(pa.array(is_new)))
         short = self.ids.slots - len(self._head.used)
         if short > 0:
-            self._head.extend(np.full((short, 5), VACANT, np.int64))
+            self._seq.extend(np.full(short, VACANT, np.int64))
+            self._head.extend(np.zeros((short, 4), np.int32))
             self._expires.extend(np.zeros(short))
-        head = self._head.used
-        old_seq = np.where(is_new, np.int64(VACANT), head[slots, SEQ])
+        seq, head = self._seq.used, self._head.used
+        old_seq = np.where(is_new, np.int64(VACANT), seq[slots])
         self._forget_rows(slots[~is_new])
         words, word_start = known_words(
             numbers[batch.words], batch.word_start, np.int64(0), np.int64(len(batch))
         )
-        head[slots, SEQ] = self._arrivals + np.arange(len(batch))
+        self._make_room(len(words), len(batch.rects))
+        seq[slots] = self._arrivals + np.arange(len(batch))
         head[slots, WORDS] = np.diff(word_start)
         head[slots, RECTS] = np.diff(batch.rect_start)
         place_heads(head, slots, len(self._words.used), len(self._rects.used))
@@ -118,7 +120,7 @@ class MessageStore:
         if needed > FEW + 2 * len(self):
             # Entries of messages that were replaced must not pile up.
             earlier = self.live()
-            earlier = earlier[self._head.used[earlier, SEQ] < self._arrivals - len(slots)]
+            earlier = earlier[self._seq.used[earlier] < self._arrivals - len(slots)]
             kept = np.isin(earlier, slots, invert=True)
             pending = self._heap[: self._heap_size]
             waiting = pending[np.isin(pending[:, 1], old_seq)]
@@ -143,26 +145,25 @@ class MessageStore:
         if len(slots) == 0:
             return
         self._forget_rows(slots)
-        self._head.used[slots] = VACANT
-        self._head.used[slots, WORDS] = self._head.used[slots, RECTS] = 0
+        self._seq.used[slots] = VACANT
         self.ids.remove(slots.astype(np.int32))
-        self._pack()
 
     def _forget_rows(self, slots: NDArray[np.int64]) -> None:
-        self._unused_words += int(self._head.used[slots, WORDS].sum())
-        self._unused_rects += int(self._head.used[slots, RECTS].sum())
+        """The words and places of these messages are not needed any more."""
+        head = self._head.used
+        self._words.unused += int(head[slots, WORDS].sum())
+        self._rects.unused += int(head[slots, RECTS].sum())
+        head[slots] = 0
 
-    def _pack(self) -> None:
-        if (
-            self._unused_words <= FEW + len(self._words.used) // 3
-            and self._unused_rects <= FEW + len(self._rects.used) // 3
-        ):
+    def _make_room(self, words: int, rects: int) -> None:
+        """Where there is no room for so many more, move together what is in use, or have more."""
+        if not (self._words.is_wasteful(words) or self._rects.is_wasteful(rects)):
             return
         live = self.live()
-        words, _, rects, _ = self.gathered(live)
-        self._words, self._rects = GrowingArray(words), GrowingArray(rects)
+        kept_words, _, kept_rects, _ = self.gathered(live)
+        self._words.refill(kept_words)
+        self._rects.refill(kept_rects)
         place_heads(self._head.used, live, 0, 0)
-        self._unused_words = self._unused_rects = 0
 
     def words_in_use(self, words: int) -> NDArray[np.bool_]:
         """Which of so many words does a message have?  O(words of all)."""
@@ -177,38 +178,40 @@ class MessageStore:
     def check(self, now: float) -> None:
         """Assert that rows, ids and the heap agree."""
         live = self.live()
-        head, expires = self._head.used, self._expires.used
-        assert (head[live, SEQ] >= 0).all()
+        seq, head, expires = self._seq.used, self._head.used, self._expires.used
+        assert (seq[live] >= 0).all()
         assert (expires[live] > now).all()
-        assert (np.delete(head[:, SEQ], live) == VACANT).all()
-        assert len(np.unique(head[live, SEQ])) == len(live)
-        assert int(head[live, WORDS].sum()) + self._unused_words == len(self._words.used)
-        assert int(head[live, RECTS].sum()) + self._unused_rects == len(self._rects.used)
+        assert (np.delete(seq, live) == VACANT).all()
+        assert len(np.unique(seq[live])) == len(live)
+        assert int(head[:, WORDS].sum()) + self._words.unused == len(self._words.used)
+        assert int(head[:, RECTS].sum()) + self._rects.unused == len(self._rects.used)
         assert (head[live, WORDS_AT] + head[live, WORDS] <= len(self._words.used)).all()
         assert (head[live, RECTS_AT] + head[live, RECTS] <= len(self._rects.used)).all()
         heap = self._heap[: self._heap_size]
         parents = (np.arange(1, len(heap)) - 1) // 2
         assert (heap[parents, 0] <= heap[1:, 0]).all()
-        current = heap[head[heap[:, 2].astype(np.int64), SEQ] == heap[:, 1]]
+        current = heap[seq[heap[:, 2].astype(np.int64)] == heap[:, 1]]
         ending = live[expires[live] < np.inf]
         assert sorted(current[:, 2].tolist()) == ending.tolist()
         assert (expires[current[:, 2].astype(np.int64)] == current[:, 0]).all()
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays, with room kept for growth."""
-        rows = (self._head, self._expires, self._words, self._rects)
-        return sum(each._rows.nbytes for each in rows) + self._heap.nbytes + self.ids.nbytes
+        """Memory of the arrays."""
+        rows = sum(each.used.nbytes for each in (self._seq, self._head, self._expires))
+        pools = self._words.nbytes + self._rects.nbytes
+        return rows + pools + self._heap.nbytes + self.ids.nbytes
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state, as views, for saving."""
         return {
+            "seq": self._seq.used,
             "head": self._head.used,
             "expires": self._expires.used,
             "words": self._words.used,
             "rects": self._rects.used,
             "heap": self._heap[: self._heap_size],
-            "counts": np.array([self._arrivals, self._unused_words, self._unused_rects]),
+            "counts": np.array([self._arrivals, self._words.unused, self._rects.unused]),
             **{f"ids/{name}": array for name, array in self.ids.arrays().items()},
         }
 
@@ -217,13 +220,14 @@ class MessageStore:
         """The store whose `arrays()` these are; they are taken over, not copied."""
         store = cls()
         store.ids = IdTable.from_arrays(part(arrays, "ids/"))
+        store._seq = GrowingArray(arrays["seq"])
         store._head = GrowingArray(arrays["head"])
         store._expires = GrowingArray(arrays["expires"])
-        store._words = GrowingArray(arrays["words"])
-        store._rects = GrowingArray(arrays["rects"])
+        store._words = Pool(arrays["words"])
+        store._rects = Pool(arrays["rects"])
         store._heap = arrays["heap"]
         store._heap_size = len(store._heap)
-        store._arrivals, store._unused_words, store._unused_rects = arrays["counts"].tolist()
+        store._arrivals, store._words.unused, store._rects.unused = arrays["counts"].tolist()
         return store
 
 

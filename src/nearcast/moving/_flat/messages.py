@@ -1,14 +1,15 @@
 """The live messages as arrays, and when each of them expires.
 
-head     int64[S, 5]    by slot, see the columns below; SEQ is -1 in a vacant slot
+seq      int64[S]       by slot: arrivals are counted; -1 in a vacant slot
+head     int32[S, 4]    by slot, see the columns below
 expires  float64[S]     by slot; inf for never
 words    int32[W]       numbers of words, ascending and each once in a message
 rects    float64[R, 4]  places as planar rectangles, nearly always one a message
 heap     float64[H, 3]  time of expiry, arrival, slot; the soonest first, as a binary heap
 
-A message has `words[WORDS_AT:WORDS_AT + WORDS]` and `rects[RECTS_AT:RECTS_AT + RECTS]`. SEQ counts
-arrivals. An entry of the heap whose arrival is not that of its slot belongs to a message that was
-replaced; it is passed over when its time comes.
+A message has `words[WORDS_AT:WORDS_AT + WORDS]` and `rects[RECTS_AT:RECTS_AT + RECTS]`. An entry of
+the heap whose arrival is not that of its slot belongs to a message that was replaced; it is passed
+over when its time comes.
 """
 
 from typing import NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-SEQ, WORDS_AT, WORDS, RECTS_AT, RECTS = range(5)
+WORDS_AT, WORDS, RECTS_AT, RECTS = range(4)
 VACANT = -1
 
 # Kinds of events: a version of a message enters, leaves, or takes the place of another.
@@ -27,7 +28,8 @@ ENTERS, LEAVES, REPLACES = 0, 1, 2
 class Messages(NamedTuple):
     """The arrays; see the module docstring."""
 
-    head: NDArray[np.int64]
+    seq: NDArray[np.int64]
+    head: NDArray[np.int32]
     expires: NDArray[np.float64]
     words: NDArray[np.int32]
     rects: NDArray[np.float64]
@@ -73,7 +75,7 @@ def heap_of(messages, slots):
     for i in range(len(slots)):
         slot = slots[i]
         if messages.expires[slot] < np.inf:
-            _push(heap, size, messages.expires[slot], messages.head[slot, SEQ], slot)
+            _push(heap, size, messages.expires[slot], messages.seq[slot], slot)
             size += 1
     return heap[:size]
 
@@ -115,7 +117,7 @@ def timeline(messages, heap, size, slots, times, old_seq, first_seq, now, last_n
     and -1 another one. live[i] tells whether message i is still there at the end, when it is
     `last_now` at the earliest.  O((arrivals + expiries) log live).
     """
-    head, expires = messages.head, messages.expires
+    seqs, expires = messages.seq, messages.expires
     count = len(slots)
     old_lives = old_seq >= 0
     live = np.zeros(count, np.bool_)
@@ -127,12 +129,12 @@ def timeline(messages, heap, size, slots, times, old_seq, first_seq, now, last_n
             seq, slot = np.int64(heap[0, 1]), np.int64(heap[0, 2])
             size -= 1
             _drop_first(heap, size)
-            row = head[slot, SEQ] - first_seq
-            if row < 0 and head[slot, SEQ] == seq:
+            row = seqs[slot] - first_seq
+            if row < 0 and seqs[slot] == seq:
                 events[total, 0], events[total, 1], events[total, 2] = LEAVES, -1, slot
                 total += 1
-                head[slot, SEQ] = VACANT
-            elif row >= 0 and head[slot, SEQ] == seq:
+                seqs[slot] = VACANT
+            elif row >= 0 and seqs[slot] == seq:
                 live[row] = False
                 events[total, 0], events[total, 1], events[total, 2] = LEAVES, row, slot
                 total += 1
@@ -154,7 +156,7 @@ def timeline(messages, heap, size, slots, times, old_seq, first_seq, now, last_n
             events[total, 0], events[total, 1], events[total, 2] = ENTERS, i, slot
             total += 1
         if live[i] and expires[slot] < np.inf:
-            _push(heap, size, expires[slot], head[slot, SEQ], slot)
+            _push(heap, size, expires[slot], seqs[slot], slot)
             size += 1
     return events[:total], live, size, now
 

@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nearcast.boolean._store_kernels import chained_entries
 from nearcast.boolean.flat_index import FlatIndex
+from nearcast.boolean.rarest_word_tree._update import insert_all, remove_all
 from nearcast.boolean.rarest_word_tree.tree import RarestWordTree
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
 from nearcast.space.region_column import BOX, RegionColumn
@@ -35,6 +37,10 @@ class OneCoverStore(SubscriptionStore):
             entries.entry, slots, bounds, entries.is_shaped | crossing, entries.is_shared
         )
 
+    def with_bounds(self, numbers: NDArray[np.int32], bounds: NDArray[np.float32]) -> Entries:
+        """Entries of subscriptions that have just moved, given the covers of their regions."""
+        return self._entries(numbers, bounds)
+
 
 def one_covers(regions: RegionColumn) -> NDArray[np.float32]:
     """One rectangle around each region: west, south, east, north, rounded outward."""
@@ -50,9 +56,10 @@ class Movable(FlatIndex):
     """A boolean index of which subscriptions move; for use by the indexes of this room alone."""
 
     _store_type = OneCoverStore
+    _store: OneCoverStore
 
     @property
-    def store(self) -> SubscriptionStore:
+    def store(self) -> OneCoverStore:
         """What it keeps of subscriptions."""
         return self._store
 
@@ -92,6 +99,13 @@ class MovableWordTree(Movable, RarestWordTree):
     """The default boolean index, for subscriptions that move."""
 
     def relocate(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
-        changes = self._changes
-        super().relocate(slots, regions)
-        self._changes = min(self._changes, changes + len(slots) // MOVES_TO_ONE_CHANGE)
+        store = self._store
+        entries, counts = chained_entries(*store.chains, slots)
+        self._changes += len(entries) // MOVES_TO_ONE_CHANGE
+        self._tree = remove_all(self._tree, store.clauses, self._chance, store.chains, entries)
+        store.regions.put(slots, regions)
+        bounds = np.repeat(one_covers(regions), counts, axis=0)
+        arena = self._arena(store.with_bounds(entries, bounds))
+        self._tree = insert_all(self._tree, store.clauses, self._chance, store.chains, arena)
+        self._note_changes(0)
+        self._tidy()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean.subscription_store import Chains
 from nearcast.moving._flat.movable import one_covers
-from nearcast.space import RegionColumn
+from nearcast.space.region_column import BOX, CIRCLE, POLYGON, RegionColumn
 
 NOTHING = -1
 
@@ -34,7 +34,7 @@ class Sides(NamedTuple):
 
     - `regions`: the arrays of a `RegionColumn`
     - `rows`: int64[n], the region of each there, NOTHING where the subscription is not
-    - `covers`: float32[n, 4], a rectangle around each
+    - `covers`: float32[n, 4], a rectangle around each; anything for boxes that are one themselves
     """
 
     regions: Any
@@ -44,7 +44,13 @@ class Sides(NamedTuple):
     @classmethod
     def at(cls, regions: RegionColumn, rows: NDArray[np.int64]) -> Sides:
         """At these rows of a column."""
-        return cls(regions.kernel_arrays(), rows, one_covers(regions.take(rows)))
+        kind, shape = regions.kernel_arrays()[:2]
+        needs = (kind[rows] == CIRCLE) | (kind[rows] == POLYGON)
+        needs |= (kind[rows] == BOX) & (shape[rows, 0] > shape[rows, 2])
+        covers = np.zeros((len(rows), 4), np.float32)
+        if needs.any():
+            covers[needs] = one_covers(regions.take(rows[needs]))
+        return cls(regions.kernel_arrays(), rows, covers)
 
     @classmethod
     def nowhere(cls, regions: RegionColumn, count: int) -> Sides:

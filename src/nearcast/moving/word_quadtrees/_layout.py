@@ -1,7 +1,7 @@
 """The arrays of the quadtrees of messages, one for each word, and who comes and goes in them.
 
-root      int64[V+1, 4]   references by number of a word + 1 and by size of the place; row 0 is for
-                          all messages, whatever their words
+root      int64[V+1, s]   references by number of a word + 1 and by size of the place; row 0 is for
+                          all messages, whatever their words; s is 1 as long as all are points
 nodes     int64[N, 17]    16 children, and how many postings are below
 postings  int64[P]        x << 46 | y << 31 | slot of the message; x and y are the 15-bit steps
                           (see `_frame` of the default boolean index) of the middle of its place
@@ -49,12 +49,12 @@ class Quadtrees(NamedTuple):
     used: NDArray[np.int64]
 
 
-def no_quadtrees(words: int) -> Quadtrees:
+def no_quadtrees(words: int, sizes: int = 1) -> Quadtrees:
     """No messages.  Place 0 and node 0 are never given out: 0 means none."""
     used = np.zeros(16, np.int64)
     used[POSTINGS] = used[NODES] = 1
     return Quadtrees(
-        np.zeros((words + 1, SIZES), np.int64),
+        np.zeros((words + 1, sizes), np.int64),
         np.empty((16, WIDTH), np.int64),
         np.empty(1024, np.int64),
         used,

@@ -17,7 +17,6 @@ from nearcast.moving.word_quadtrees._layout import (
     NODE,
     ONE,
     REACH,
-    SIZES,
     SLOT_MASK,
     SPACE_LEVELS,
     count_of,
@@ -168,7 +167,7 @@ def _rarest(trees, clauses, number_of, entry):
 @njit(cache=True, nogil=True)
 def _total(trees, row):
     total = np.int64(0)
-    for size in range(SIZES):
+    for size in range(trees.root.shape[1]):
         total += count_of(trees, trees.root[row, size])
     return total
 
@@ -177,7 +176,7 @@ def _total(trees, row):
 def _walk(trees, row, mine, other, waiting, near):
     """The messages of a word that may be in one region and not in the other: (near, count)."""
     count = 0
-    for size in range(SIZES):
+    for size in range(trees.root.shape[1]):
         reference = trees.root[row, size]
         if reference == EMPTY:
             continue

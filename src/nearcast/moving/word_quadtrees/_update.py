@@ -39,6 +39,16 @@ def where(frame, messages, slot):
 
 
 @njit(cache=True, nogil=True)
+def has_range(messages, slots):
+    """Is one of these messages elsewhere than at a point?"""
+    for i in range(len(slots)):
+        rect = messages.rects[messages.head[slots[i], RECTS_AT]]
+        if messages.head[slots[i], RECTS] > 1 or rect[0] != rect[2] or rect[1] != rect[3]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
 def insert_messages(trees, frame, messages, slots):
     """Add messages to the trees of all their words.  O(words x depth) each."""
     for i in range(len(slots)):

@@ -12,9 +12,14 @@ from nearcast.boolean.rarest_word_tree._frame import Frame, frame_of
 from nearcast.moving._flat.messages import Messages
 from nearcast.moving._flat.sides import Found, Movers, Sides
 from nearcast.moving.word_quadtrees._check import check_trees
-from nearcast.moving.word_quadtrees._layout import NODES, POSTINGS, Quadtrees, no_quadtrees
+from nearcast.moving.word_quadtrees._layout import NODES, POSTINGS, SIZES, Quadtrees, no_quadtrees
 from nearcast.moving.word_quadtrees._search import differences
-from nearcast.moving.word_quadtrees._update import insert_messages, middles_of, remove_messages
+from nearcast.moving.word_quadtrees._update import (
+    has_range,
+    insert_messages,
+    middles_of,
+    remove_messages,
+)
 
 FEW = 64  # messages, for which it does not matter where steps are
 
@@ -39,12 +44,18 @@ class QuadtreesOfWords:
     def make_anew(self, messages: Messages, live: NDArray[np.int64]) -> None:
         """Choose the steps anew, and insert all messages again.  O(their words)."""
         self._frame = frame_of(middles_of(messages, live))
-        self._trees = no_quadtrees(len(self._trees.root) - 1)
+        sizes = SIZES if has_range(messages, live) else 1
+        self._trees = no_quadtrees(len(self._trees.root) - 1, sizes)
         self._trees = insert_messages(self._trees, self._frame, messages, live)
         self._framed, self._arrived = len(live), 0
 
     def insert(self, messages: Messages, slots: NDArray[np.int64]) -> None:
         """Add messages.  O(words x depth) each, amortised."""
+        root = self._trees.root
+        if root.shape[1] < SIZES and has_range(messages, slots):
+            wider = np.zeros((len(root), SIZES), np.int64)
+            wider[:, :1] = root
+            self._trees = self._trees._replace(root=wider)
         self._trees = insert_messages(self._trees, self._frame, messages, slots)
         self._arrived += len(slots)
 
