@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nearcast.moving.ap_plus_tree import APPlusTree
     from nearcast.moving.change import Change, Changes
     from nearcast.moving.index import MovingIndex, MovingStats
     from nearcast.moving.late_positions import LatePositions
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from nearcast.moving.word_quadtrees import WordQuadtrees
 
 __all__ = [
+    "APPlusTree",
     "Change",
     "Changes",
     "LatePositions",
@@ -21,6 +23,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "ap_plus_tree": ("APPlusTree",),
     "change": ("Change", "Changes"),
     "index": ("MovingIndex", "MovingStats"),
     "late_positions": ("LatePositions",),

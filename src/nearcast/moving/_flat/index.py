@@ -90,8 +90,8 @@ class FlatMoving(MovingIndex):
     def _begin(self) -> None:
         self._subscriptions = self._new_subscriptions()
         self._messages = MessageStore()
-        self._lists = self._new_lists()
         self._words = NumberedWords()
+        self._lists = self._new_lists()
         self._position_time = GrowingArray(np.empty(0))  # by slot, -inf for none
         self._candidates = 0
         self._moves = 0
@@ -406,8 +406,8 @@ class FlatMoving(MovingIndex):
         index._subscriptions = type(index._subscriptions).load(subscriptions)
         index._position_time = GrowingArray(arrays["position_time"])
         index._messages = MessageStore.from_arrays(storage.part(arrays, "messages/"))
-        index._lists = index._lists_of(storage.part(arrays, "lists/"))
         index._words = NumberedWords.from_arrays(storage.part(arrays, "words/"))
+        index._lists = index._lists_of(storage.part(arrays, "lists/"))
         return index
 
     def _more_settings(self) -> dict[str, Any]:

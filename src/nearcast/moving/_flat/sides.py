@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean.subscription_store import Chains
 from nearcast.moving._flat.movable import one_covers
+from nearcast.moving._flat.verify import NOTHING
 from nearcast.space.region_column import BOX, CIRCLE, POLYGON, RegionColumn
-
-NOTHING = -1
 
 
 class Movers(NamedTuple):
@@ -35,11 +34,17 @@ class Sides(NamedTuple):
     - `regions`: the arrays of a `RegionColumn`
     - `rows`: int64[n], the region of each there, NOTHING where the subscription is not
     - `covers`: float32[n, 4], a rectangle around each; anything for boxes that are one themselves
+    - `column`: the column
     """
 
     regions: Any
     rows: NDArray[np.int64]
     covers: NDArray[np.float32]
+    column: RegionColumn
+
+    def all_covers(self) -> NDArray[np.float32]:
+        """A rectangle around each region, anything where there is none."""
+        return one_covers(self.column.take(np.maximum(self.rows, 0)))
 
     @classmethod
     def at(cls, regions: RegionColumn, rows: NDArray[np.int64]) -> Sides:
@@ -50,13 +55,13 @@ class Sides(NamedTuple):
         covers = np.zeros((len(rows), 4), np.float32)
         if needs.any():
             covers[needs] = one_covers(regions.take(rows[needs]))
-        return cls(regions.kernel_arrays(), rows, covers)
+        return cls(regions.kernel_arrays(), rows, covers, regions)
 
     @classmethod
     def nowhere(cls, regions: RegionColumn, count: int) -> Sides:
         """So many subscriptions that are not there."""
         rows = np.full(count, NOTHING, np.int64)
-        return cls(regions.kernel_arrays(), rows, np.zeros((count, 4), np.float32))
+        return cls(regions.kernel_arrays(), rows, np.zeros((count, 4), np.float32), regions)
 
 
 class Found(NamedTuple):

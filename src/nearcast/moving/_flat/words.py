@@ -70,7 +70,7 @@ class NumberedWords:
 
     def may_have_unused(self) -> bool:
         """Are there so many more words than when they were last counted that it is time again?"""
-        return len(self) > FEW + 2 * self._when_counted
+        return len(self) > FEW + self._when_counted + self._when_counted // 2
 
     def keep(self, in_use: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         """Forget words that neither messages (`in_use`) nor subscriptions have, if they are many.
@@ -79,7 +79,7 @@ class NumberedWords:
         """
         kept = np.flatnonzero(in_use | (self._rank_of.used >= 0))
         self._when_counted = len(kept)
-        if len(self) <= FEW + 2 * len(kept):
+        if len(self) <= FEW + len(kept) + len(kept) // 2:
             return None
         words = self._table.to_arrow(kept)
         self._table = StringTable()

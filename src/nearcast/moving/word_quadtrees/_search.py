@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.boolean.rarest_word_tree._frame import FARTHEST, NOWHERE_ABOVE, steps_of_point
-from nearcast.moving._flat.messages import RECTS, RECTS_AT, WORDS, WORDS_AT
+from nearcast.moving._flat.verify import NOTHING, holds_earlier, longer, meets, message_holds
 from nearcast.moving.word_quadtrees._layout import (
     EMPTY,
     NODE,
@@ -26,9 +26,8 @@ from nearcast.moving.word_quadtrees._layout import (
     y_of,
 )
 from nearcast.prefetch import prefetch_row
-from nearcast.space._kernels import BOX, EVERYWHERE, region_meets
+from nearcast.space._kernels import BOX, EVERYWHERE
 
-NOTHING = -1  # instead of a row of regions
 DEEPEST = 16 * (SPACE_LEVELS + 9)
 
 # Columns of a side: what its region meets at most, and, open, at least.
@@ -82,23 +81,25 @@ def differences(
                     candidates += count
                     if total + count > len(found):
                         size = 2 * (total + count)
-                        rows, signs = _longer(rows, size), _longer(signs, size)
-                        found = _longer(found, size)
+                        rows, signs = longer(rows, size), longer(signs, size)
+                        found = longer(found, size)
                     for k in range(count):
                         prefetch_row(messages.head, near[k] >> 2)
                     for k in range(count):
                         slot = near[k] >> 2
-                        if not near[k] & 1 and not _meets(mine, row, is_earth, messages, slot):
+                        if not near[k] & 1 and not meets(mine, row, is_earth, messages, slot):
                             continue
                         if (
                             not near[k] & 2
                             and other != NOTHING
-                            and _meets(others, other, is_earth, messages, slot)
+                            and meets(others, other, is_earth, messages, slot)
                         ):
                             continue
-                        if not is_plain and not _holds(messages, slot, wanted, required, forbidden):
+                        if not is_plain and not message_holds(
+                            messages, slot, wanted, required, forbidden
+                        ):
                             continue
-                        if entry != first_entry and _held_before(
+                        if entry != first_entry and holds_earlier(
                             messages, slot, clauses, chains, number_of, first_entry, entry
                         ):
                             continue
@@ -106,13 +107,6 @@ def differences(
                         total += 1
             entry = chains.following[entry]
     return rows[:total], signs[:total], found[:total], candidates
-
-
-@njit(cache=True, nogil=True)
-def _longer(array, size):
-    more = np.empty(size, array.dtype)
-    more[: len(array)] = array
-    return more
 
 
 @njit(cache=True, nogil=True)
@@ -224,7 +218,7 @@ def _walk(trees, row, mine, other, waiting, near):
                 if kind == ONE:
                     begin, end = np.int64(0), np.int64(1)
                 if count + end - begin > len(near):
-                    near = _longer(near, 2 * (count + end - begin))
+                    near = longer(near, 2 * (count + end - begin))
                 for i in range(begin, end):
                     posting = reference >> 2 if kind == ONE else trees.postings[i]
                     at_x, at_y = x_of(posting), y_of(posting)
@@ -253,49 +247,3 @@ def _walk(trees, row, mine, other, waiting, near):
                     )
                     count += is_near
     return near, count
-
-
-@njit(cache=True, nogil=True)
-def _meets(regions, row, is_earth, messages, slot):
-    """Is a message in a region, exactly?"""
-    kind, shape, ring_start, polygon_start, vertices = regions
-    first = messages.head[slot, RECTS_AT]
-    return region_meets(
-        kind, shape, ring_start, polygon_start, vertices,
-        row, is_earth, messages.rects, first, first + messages.head[slot, RECTS],
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True)
-def _has(messages, slot, word):
-    begin = messages.head[slot, WORDS_AT]
-    end = begin + messages.head[slot, WORDS]
-    while begin < end and messages.words[begin] != word:
-        begin += 1
-    return begin < end
-
-
-@njit(cache=True, nogil=True)
-def _holds(messages, slot, wanted, required, forbidden):
-    """Does a message satisfy a clause, given as numbers of words?"""
-    holds, k = True, 0
-    while holds and k < required + forbidden:
-        holds = _has(messages, slot, wanted[k]) == (k < required)
-        k += 1
-    return holds
-
-
-@njit(cache=True, nogil=True)
-def _held_before(messages, slot, clauses, chains, number_of, entry, last):
-    """Does a message satisfy a clause before `last`, which has found it too?"""
-    while entry != last:
-        begin, holds = clauses.start[entry], True
-        middle = begin + clauses.required[entry]
-        for k in range(begin, middle + clauses.forbidden[entry]):
-            if _has(messages, slot, number_of[clauses.terms[k]]) != (k < middle):
-                holds = False
-                break
-        if holds:
-            return True
-        entry = chains.following[entry]
-    return False
