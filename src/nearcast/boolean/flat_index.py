@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -43,9 +43,11 @@ class FlatIndex(BooleanIndex):
     therefore write: calls from several threads at once need a lock around them.
     """
 
+    _store_type: ClassVar[type[SubscriptionStore]] = SubscriptionStore
+
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._store = SubscriptionStore(space)
+        self._store = self._store_type(space)
         self._waiting: dict[int | str, Subscription | None] = {}  # None: to be removed
         self._looked_at = 0
         self._matches = 0
@@ -271,7 +273,7 @@ class FlatIndex(BooleanIndex):
         space = Space[meta["space"]]
         index = cls.__new__(cls)
         FlatIndex.__init__(index, space)
-        index._store = SubscriptionStore.from_arrays(storage.part(arrays, "store/"), space)
+        index._store = cls._store_type.from_arrays(storage.part(arrays, "store/"), space)
         index._arrange_from(meta["settings"], storage.part(arrays, "own/"))
         return index
 

@@ -116,7 +116,7 @@ class ScanIndex(BooleanIndex):
             assert chunk.batch.ids[row].as_py() == subscription_id
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        rows = [_row_of(self.subscription(id_)) for id_ in self.ids()]
+        rows = [row_of(self.subscription(id_)) for id_ in self.ids()]
         storage.write_arrays(path, "ScanIndex", {"space": self.space.name, "rows": rows}, {})
 
     @classmethod
@@ -124,11 +124,11 @@ class ScanIndex(BooleanIndex):
         meta, _ = storage.read_arrays(path, "ScanIndex")
         index = cls(space=Space[meta["space"]])
         for row in meta["rows"]:
-            index.insert(_subscription_of(row, index.space))
+            index.insert(subscription_of(row, index.space))
         return index
 
 
-def _row_of(subscription: Subscription) -> list[Any]:
+def row_of(subscription: Subscription) -> list[Any]:
     """The subscription as JSON: id, clauses, shape, numbers."""
     clauses = [
         [sorted(clause.required), sorted(clause.forbidden)]
@@ -146,7 +146,8 @@ def _row_of(subscription: Subscription) -> list[Any]:
     return [subscription.id, clauses, shape]
 
 
-def _subscription_of(row: list[Any], space: Space) -> Subscription:
+def subscription_of(row: list[Any], space: Space) -> Subscription:
+    """The subscription that `row_of` wrote."""
     id_, clauses, shape = row
     region: Region | None = None
     match shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -96,6 +96,7 @@ class SubscriptionStore:
         self._vacant = GrowingArray(np.empty(0, np.int32))
         self._unused_terms = 0
         self._words_when_counted = 0
+        self.orders = 0  # how often words were ranked anew, since the store was made or loaded
         self._update_room()
 
     def __len__(self) -> int:
@@ -163,7 +164,7 @@ class SubscriptionStore:
     def add(self, batch: SubscriptionBatch) -> Entries:
         """Store a batch of new ids; returns its entries.  O(size of the batch)."""
         rank = self._ranks(batch.lexicon)
-        row, bounds = batch.regions.covers()
+        row, bounds = self._covers(batch.regions)
         clauses_of_row = np.diff(batch.clause_start)
         repeat = clauses_of_row[row]
         row_of_entry = np.repeat(row, repeat)
@@ -200,7 +201,7 @@ class SubscriptionStore:
     def entries_of(self, slots: NDArray[Any]) -> Entries:
         """The entries of some subscriptions, as `add` returned them.  O(entries)."""
         numbers, counts = chained_entries(self._first_entry.used, self._next_entry.used, slots)
-        row, bounds = self.regions.take(slots).covers()
+        row, bounds = self._covers(self.regions.take(slots))
         # `add` numbers the entries of a slot cover by cover.
         covers = np.bincount(row, minlength=len(slots))
         return self._entries(numbers, np.repeat(bounds, (counts // covers)[row], axis=0))
@@ -233,6 +234,7 @@ class SubscriptionStore:
 
         Words nobody uses any more are forgotten here, when there are many.
         """
+        self.orders += 1
         frequency = self._frequency_by_rank()
         old_rank = self._rank_of.used
         kept = self._words_in_use()
@@ -325,7 +327,7 @@ class SubscriptionStore:
         return parts
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], space: Space) -> SubscriptionStore:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], space: Space) -> Self:
         """The store whose `arrays()` these are; they are taken over, not copied."""
         store = cls(space)
         store.ids = IdTable.from_arrays(part(arrays, "ids/"))
@@ -345,6 +347,10 @@ class SubscriptionStore:
         return store
 
     # ------------------------------------------------------------------ private
+
+    def _covers(self, regions: RegionColumn) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The rectangles of which entries are made; see `RegionColumn.covers`."""
+        return regions.covers()
 
     def _words_in_use(self) -> NDArray[np.int64]:
         """The numbers of the words that live entries require or forbid.  O(size)."""

@@ -1,0 +1,13 @@
+"""Every index of the room, with settings under which a few subscriptions and messages are many."""
+
+from functools import partial
+
+from nearcast.moving import APPlusTree, ScanMoving, WordQuadtrees
+
+SMALL_TREE = {"leaf_capacity": 2, "fanout": 4}
+
+INDEXES = {
+    "ScanMoving": ScanMoving,
+    "WordQuadtrees": WordQuadtrees,
+    "APPlusTree": partial(APPlusTree, most_copies=3, tree=SMALL_TREE),
+}

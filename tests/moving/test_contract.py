@@ -1,0 +1,27 @@
+"""Every class of the room keeps the contract of `nearcast.checks`."""
+
+import pytest
+
+from nearcast.checks import check_moving_index, moving_checks
+from nearcast.moving import ScanMoving
+from tests.moving.indexes import INDEXES
+
+
+@pytest.mark.parametrize("check", moving_checks(), ids=lambda check: check.__name__)
+@pytest.mark.parametrize("make_index", INDEXES.values(), ids=INDEXES)
+def test_contract(make_index, check):
+    check(make_index)
+
+
+class Forgetful(ScanMoving):
+    """An index that never tells what leaves."""
+
+    def move(self, subscription_id, region, *, time=None):
+        changes = super().move(subscription_id, region, time=time)
+        return [change for change in changes if change.sign > 0]
+
+
+def test_checks_notice_a_wrong_index():
+    with pytest.raises(AssertionError) as raised:
+        check_moving_index(Forgetful)
+    assert any("while running check_" in note for note in raised.value.__notes__)
