@@ -11,13 +11,11 @@ from nearcast.model import (
     Box,
     Circle,
     Message,
-    NearbyTrendingSubscription,
     Notification,
     Point,
     Polygon,
     Space,
     Subscription,
-    TrendingSubscription,
 )
 from nearcast.storage import BadFile
 
@@ -35,7 +33,8 @@ def message(text, at=HERE, id=1):
 
 
 def reached(broker, *arguments, **options):
-    return {n.subscription_id for n in broker.publish(message(*arguments, **options))}
+    told = broker.publish(message(*arguments, **options))
+    return {n.subscription_id for n in told if n.kind in ("match", "enter")}
 
 
 def test_a_match_is_a_notification_at_the_time_of_the_message(broker):
@@ -137,24 +136,21 @@ def test_a_bad_move_changes_nothing(broker, region, error):
     assert reached(broker, "tea") == {"tea"}
 
 
-@pytest.mark.parametrize(
-    "subscription",
-    [
-        TrendingSubscription("trend", AROUND_HERE),
-        NearbyTrendingSubscription("near", HERE),
-        "tea",
-    ],
-)
-def test_other_kinds_are_refused_by_name(broker, subscription):
-    with pytest.raises(TypeError, match=type(subscription).__name__ + ".*serves boolean"):
-        broker.subscribe(subscription)
+def test_what_is_no_subscription_is_refused(broker):
+    with pytest.raises(TypeError, match="'tea' is no subscription; give a Subscription, TopK"):
+        broker.subscribe("tea")
     assert len(broker) == 0
 
 
-def test_a_boolean_subscription_has_no_result_to_look_up(broker):
+def test_the_result_of_a_boolean_subscription_are_live_messages(broker):
     broker.subscribe(Subscription("tea", "tea"))
-    with pytest.raises(TypeError, match=r"'tea' is boolean.*publish"):
-        broker.results("tea")
+    assert broker.results("tea") == []
+    broker.publish(Message(1, text="tea", at=HERE, expires=10.0))
+    broker.publish(Message("b", text="tea", at=THERE, expires=20.0))
+    assert broker.results("tea") == [1, "b"]
+    assert broker.advance(15.0) == []
+    assert broker.results("tea") == ["b"]
+    assert reached(broker, "tea", id=3) == {"tea"}
 
 
 def test_time_changes_nothing_for_boolean_subscriptions(broker):

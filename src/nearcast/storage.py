@@ -78,7 +78,8 @@ def write_arrays(
 class PartPath:
     """A part of a file that holds several things; what saves to a path, or loads, takes it too.
 
-    `written` is where the parts of a file that is being made are gathered.
+    A part may have parts itself. `written` is where those of a file that is being made are
+    gathered.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class PartPath:
     ) -> None:
         self._path = os.fspath(path)
         self.name = name
+        self.names: tuple[str, ...] = (*_names_in(path), name)
         self.written = written
 
     def __fspath__(self) -> str:
@@ -119,8 +121,21 @@ def writing_parts(
 
 def part_kinds(path: str | os.PathLike[str]) -> dict[str, str]:
     """Which parts a file has that `writing_parts` wrote, and what each holds.  O(header)."""
-    parts = _header(os.fspath(path), _mapped(path))[0]["meta"]["parts"]
+    parts = _content(path)["meta"]["parts"]
     return {name: about["kind"] for name, about in parts.items()}
+
+
+def _names_in(path: object) -> tuple[str, ...]:
+    """Which part of a file a path leads to, and of which part that is one."""
+    return path.names if isinstance(path, PartPath) else ()
+
+
+def _content(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Kind and meta of what a path leads to."""
+    content = _header(os.fspath(path), _mapped(path))[0]
+    for name in _names_in(path):
+        content = content["meta"]["parts"][name]
+    return content
 
 
 def write_text(path: Path, text: str) -> None:
@@ -163,8 +178,7 @@ def read_arrays(
     Traceback (most recent call last):
     nearcast.storage.BadFile: /dev/null is no Nearcast file: it is only 0 bytes long...
     """
-    part_name = path.name if isinstance(path, PartPath) else None
-    return _parse(os.fspath(path), _mapped(path), kind, part_name)
+    return _parse(os.fspath(path), _mapped(path), kind, _names_in(path))
 
 
 def read_kind(path: str | os.PathLike[str]) -> str:
@@ -175,7 +189,7 @@ def read_kind(path: str | os.PathLike[str]) -> str:
     ...     read_kind(folder + "/a.near")
     'example'
     """
-    kind: str = _header(os.fspath(path), _mapped(path))[0]["kind"]
+    kind: str = _content(path)["kind"]
     return kind
 
 
@@ -251,12 +265,12 @@ def _header(name: str, memory: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
 
 
 def _parse(
-    name: str, memory: NDArray[np.uint8], kind: str, part_name: str | None = None
+    name: str, memory: NDArray[np.uint8], kind: str, part_names: tuple[str, ...] = ()
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     content, base = _header(name, memory)
     entries, prefix = content["arrays"], ""
-    if part_name is not None:
-        content, prefix = content["meta"]["parts"][part_name], f"{part_name}/"
+    for part_name in part_names:
+        content, prefix = content["meta"]["parts"][part_name], f"{prefix}{part_name}/"
     if content["kind"] != kind:
         raise BadFile(
             f"{name} holds a {content['kind']}, not a {kind}; load it with {content['kind']}.load"

@@ -9,7 +9,7 @@ from nearcast.model.ids import Id, check_id
 Kind: TypeAlias = Literal["match", "enter", "leave", "top", "trend"]
 
 
-_OF_LISTS = ("results", "entered", "left")
+_OF_LISTS = ("results", "entered", "left", "moved")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -18,7 +18,8 @@ class Notification:
 
     `kind` is `match`, `enter` or `leave` (a message joins or leaves the result of a moving
     subscription), `top` (a changed top-k list) or `trend` (a changed list of `terms`, best first,
-    each with its score; it has no message).
+    each with its score, and the terms that `entered`, `left` and `moved` to another place in it; it
+    has no message).
 
     A `top` has the new list, `results`, best first, each with its score, and the ids that `entered`
     and `left` it, best first. Its message is the one whose arrival changed the list, if it was one,
@@ -40,6 +41,7 @@ class Notification:
     results: tuple[tuple[Id, float], ...] | None = None
     entered: tuple[Id, ...] | None = None
     left: tuple[Id, ...] | None = None
+    moved: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subscription_id", check_id(self.subscription_id, "subscription"))

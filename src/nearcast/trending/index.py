@@ -195,10 +195,10 @@ class TrendingIndex(ABC):
     def _checked_time(self, message: Message) -> float:
         """What time it is once the document has come; ValueError for one that is refused."""
         self._check_space(f"message {message.id!r}", message.at.space)
-        self._check_time(message, self.now)
+        self.check_time(message, self.now)
         return max(message.time, self.now)
 
-    def _check_time(self, message: Message, now: float) -> None:
+    def check_time(self, message: Message, now: float) -> None:
         if message.time < now - self.lateness:
             raise ValueError(
                 f"message {message.id!r}: time {message.time} is before {now}, the latest so far, "
@@ -214,7 +214,7 @@ class TrendingIndex(ABC):
         late = messages.time < times[:-1] - self.lateness
         far = np.abs(messages.time) > self.decay.half_life * 2.0**44
         for row in np.flatnonzero(late | far).tolist():
-            self._check_time(messages.message(row), float(times[row]))
+            self.check_time(messages.message(row), float(times[row]))
         return times[1:]
 
     def _checked_now(self, now: float) -> float:

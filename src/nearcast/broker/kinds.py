@@ -1,0 +1,178 @@
+"""What a broker does for each kind of subscription, in the same words for all."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from nearcast.batches import MessageBatch
+from nearcast.model import (
+    Box,
+    Circle,
+    Id,
+    Message,
+    NearbyTrendingSubscription,
+    Notification,
+    Point,
+    Polygon,
+    Region,
+    TopKSubscription,
+    TrendingSubscription,
+)
+from nearcast.topk import ListChange, TopKIndex
+from nearcast.trending import TermsChange, TrendingIndex
+
+AnySubscription = Any  # one of the classes of `nearcast.model`
+
+
+class Kind(ABC):
+    """An index of one kind of subscription with state, as the broker wants to speak to it."""
+
+    index: Any
+
+    @abstractmethod
+    def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
+        """Add a subscription, or replace the live one of the same id: what it is told at once."""
+
+    def unsubscribe(self, subscription_id: Id) -> None:
+        """End a subscription."""
+        self.index.unsubscribe(subscription_id)
+
+    @abstractmethod
+    def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
+        """A subscription is elsewhere now; TypeError for a place of another shape."""
+
+    @abstractmethod
+    def results(self, subscription_id: Id) -> list[Any]:
+        """What a subscription has now."""
+
+    def check(self, message: Message) -> None:
+        """Refuse a message that `publish` would refuse."""
+        self.index.check_time(message, self.index.now)
+
+    @abstractmethod
+    def publish(self, message: Message) -> list[Notification]:
+        """A message arrives: who is told what."""
+
+    @abstractmethod
+    def publish_batch(self, messages: MessageBatch) -> None:
+        """Many messages, of which nobody is told."""
+
+    @abstractmethod
+    def advance(self, now: float) -> list[Notification]:
+        """Time passes: who is told what."""
+
+    def save(self, path: os.PathLike[str]) -> None:
+        """Write the index to a part of a file."""
+        self.index.save(path)
+
+
+class TopLists(Kind):
+    """The k best messages."""
+
+    def __init__(self, index: TopKIndex) -> None:
+        self.index: TopKIndex = index
+
+    def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
+        return _lists_told(self.index.subscribe(subscription), time)
+
+    def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
+        old = self.index.subscription(subscription_id)
+        at = _a_point(old.id, to)
+        return self.subscribe(TopKSubscription(old.id, old.keywords, at, old.k, old.alpha), time)
+
+    def results(self, subscription_id: Id) -> list[tuple[Id, float]]:
+        return list(self.index.results(subscription_id))
+
+    def publish(self, message: Message) -> list[Notification]:
+        return _lists_told(self.index.publish(message), message.time, message.id)
+
+    def publish_batch(self, messages: MessageBatch) -> None:
+        try:
+            self.index.publish_batch(messages)
+        except ValueError:  # perhaps because an id is in the window, whose message is replaced
+            TopKIndex.publish_batch(self.index, messages)
+
+    def advance(self, now: float) -> list[Notification]:
+        return _lists_told(self.index.advance(now), now)
+
+
+class TermLists(Kind):
+    """The k terms most talked about, in a region or around a point."""
+
+    moved: ClassVar[type]
+
+    def __init__(self, index: TrendingIndex) -> None:
+        self.index: TrendingIndex = index
+
+    def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
+        return _terms_told(self.index.subscribe(subscription), time)
+
+    def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
+        old = self.index.subscription(subscription_id)
+        if isinstance(old, TrendingSubscription):
+            return self.subscribe(TrendingSubscription(old.id, a_region(old.id, to), old.k), time)
+        return self.subscribe(NearbyTrendingSubscription(old.id, _a_point(old.id, to), old.k), time)
+
+    def results(self, subscription_id: Id) -> list[tuple[str, float]]:
+        return list(self.index.top(subscription_id))
+
+    def publish(self, message: Message) -> list[Notification]:
+        return _terms_told(self.index.publish(message), message.time)
+
+    def publish_batch(self, messages: MessageBatch) -> None:
+        self.index.publish_batch(messages)
+
+    def advance(self, now: float) -> list[Notification]:
+        return _terms_told(self.index.advance(now), now)
+
+
+def a_region(subscription_id: Id, to: Region | Point) -> Region:
+    """A place that is a region; TypeError for another."""
+    if not isinstance(to, Box | Circle | Polygon):
+        raise TypeError(
+            f"subscription {subscription_id!r} cannot move to {to!r}; give a Box, Circle or Polygon"
+        )
+    return to
+
+
+def _a_point(subscription_id: Id, to: Region | Point) -> Point:
+    if not isinstance(to, Point):
+        raise TypeError(f"subscription {subscription_id!r} cannot move to {to!r}; give a Point")
+    return to
+
+
+def _lists_told(
+    changes: Iterable[ListChange], time: float, message_id: Id | None = None
+) -> list[Notification]:
+    return [
+        Notification(
+            change.subscription_id,
+            "top",
+            message_id,
+            score=dict(change.results).get(message_id) if message_id is not None else None,
+            time=time,
+            results=change.results,
+            entered=change.entered,
+            left=change.left,
+        )
+        for change in changes
+    ]
+
+
+def _terms_told(changes: Iterable[TermsChange], time: float) -> list[Notification]:
+    return [
+        Notification(
+            change.subscription_id,
+            "trend",
+            None,
+            terms=change.terms,
+            time=time,
+            entered=change.entered,
+            left=change.left,
+            moved=change.moved,
+        )
+        for change in changes
+    ]
