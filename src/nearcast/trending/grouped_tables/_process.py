@@ -29,6 +29,7 @@ from nearcast.trending._regions.postings import (
 from nearcast.trending._regions.remembered import (
     begin_step,
     changed_lists,
+    has_room,
     remember,
     with_room,
 )
@@ -121,13 +122,15 @@ def process(
                 in_common = not is_wide and has_point(groups.inner, group, rects[0, 0], rects[0, 1])
                 if in_common and not count_in_common(sign, group, said, groups, scores):
                     continue
-                for n in range(place, end):
-                    remembered = with_room(remembered, rows, pool[n])
-                    update_row(
-                        sign, group, pool[n], place, end, pool, in_common, said, groups, rows,
-                        regions, is_earth, levels, archive, scores, terms, sums, remembered,
-                        spelling, clock[BASE], counts, rects, count, other_rects,
+                n = place
+                while n < end:
+                    n = update_rows(
+                        sign, group, n, place, end, pool, in_common, said, groups, rows, regions,
+                        is_earth, levels, archive, scores, terms, sums, remembered, spelling,
+                        clock[BASE], counts, rects, count, other_rects,
                     )  # fmt: skip
+                    if n < end:
+                        remembered = with_room(remembered, rows, pool[n])
                 if sign < 0 and not in_common:
                     find_largest(group, place, end, pool, said, scores)
                 groups.floor[group] = lowest_list(place, end, pool, rows)
@@ -170,6 +173,24 @@ def count_in_common(sign, group, said, groups, scores):
 
 
 @leaf
+def update_rows(
+    sign, group, n, place, end, pool, in_common, said, groups, rows, regions, is_earth, levels,
+    archive, scores, terms, sums, remembered, spelling, base, counts, rects, count, other_rects,
+):  # fmt: skip
+    """Go on with members until there is no room to remember the next one: where that is."""
+    while n < end:
+        if not has_room(remembered, rows, pool[n]):
+            return n
+        update_row(
+            sign, group, pool[n], place, end, pool, in_common, said, groups, rows, regions,
+            is_earth, levels, archive, scores, terms, sums, remembered, spelling, base, counts,
+            rects, count, other_rects,
+        )  # fmt: skip
+        n += 1
+    return n
+
+
+@melting
 def update_row(
     sign, group, slot, place, end, pool, in_common, said, groups, rows, regions, is_earth, levels,
     archive, scores, terms, sums, remembered, spelling, base, counts, rects, count, other_rects,
