@@ -2,21 +2,24 @@
 
 import re
 
-from benchmarks import boolean, topk
+from benchmarks import boolean, topk, trending
 from benchmarks.figure import Figure
 from benchmarks.papers import ap_plus_tree, ap_tree, lfilter, skype
+from benchmarks.papers import trending as trending_paper
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
     topk.FIGURE.name: topk.FIGURE,
+    trending.FIGURE.name: trending.FIGURE,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,
     **ap_tree.FIGURES,
     **ap_plus_tree.FIGURES,
     **lfilter.FIGURES,
     **skype.FIGURES,
+    **trending_paper.FIGURES,
 }
 
 

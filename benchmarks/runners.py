@@ -5,11 +5,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks import topk
+from benchmarks import topk, trending
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
 from benchmarks.papers import skype
+from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
 from benchmarks.workloads import DATA
@@ -74,9 +75,17 @@ def _run_topk(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[R
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_trending(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    from benchmarks.trending.measure import run_points  # loads the indexes
+
+    return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
+
+
 _RUNNERS: dict[str, Runner] = {
     topk.NAME: _run_topk,
     **dict.fromkeys(skype.FIGURES, _run_topk),
+    trending.NAME: _run_trending,
+    **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,
     "service": _run_service,
     extremes.NAME: _run_extremes,

@@ -3,7 +3,7 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import DS, TP, CellRows, ScanTrending
+from nearcast.trending import DS, RST, TP, CellRows, ScanTrending
 
 
 class NearbyScan(ScanTrending):
@@ -17,4 +17,5 @@ INDEXES = {
     "CellRows": CellRows,
     "TP": TP,
     "DS": DS,
+    "RST": partial(RST, compactness=0.1),
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nearcast.trending.cell_rows import CellRows
     from nearcast.trending.decay import Decay
+    from nearcast.trending.grouped_tables import RST
     from nearcast.trending.index import TrendingIndex, TrendingStats
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DS",
     "ENGLISH_STOP_WORDS",
+    "RST",
     "TP",
     "CellRows",
     "Decay",
@@ -34,6 +36,7 @@ __all__ = [
 _MODULES = {
     "cell_rows": ("CellRows",),
     "decay": ("Decay",),
+    "grouped_tables": ("RST",),
     "index": ("TrendingIndex", "TrendingStats"),
     "nearby": ("NearbyIndex",),
     "scan": ("ScanTrending",),

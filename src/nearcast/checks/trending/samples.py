@@ -41,7 +41,9 @@ class Pair:
 
     def __init__(self, make_index: MakeIndex, **settings: Any) -> None:
         self.index = make_index(**settings)
-        self.oracle = ScanTrending.from_settings({"a": 1.0, **self.index.settings()})
+        shared = ScanTrending(half_life=1.0, a=1.0).settings()
+        shared |= {k: v for k, v in self.index.settings().items() if k in shared}
+        self.oracle = ScanTrending.from_settings(shared)
         self.live: dict[Id, AnyTrending] = {}
 
     @property

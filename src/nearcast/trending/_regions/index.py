@@ -50,6 +50,7 @@ from nearcast.trending.terms_change import TermsChange, terms_change
 MOST_UNITS = 2**62
 FEW_TERMS = 4096
 LAST_STEP = 2**31 - 2
+CACHE_LINE = 64
 BASE, STARTED = 0, 1
 
 
@@ -462,9 +463,17 @@ def wider(array: NDArray[Any], size: int) -> NDArray[Any]:
     if size <= len(array):
         return array
     room = max(size, len(array) + len(array) // 8)
-    larger = np.zeros((room, *array.shape[1:]), array.dtype)
+    larger = _zeros((room, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def _zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Zeros that begin with a cache line, so that a row of terms is in as few as it can be."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    begin = -memory.ctypes.data % CACHE_LINE
+    return memory[begin : begin + size].view(dtype).reshape(shape)
 
 
 _NO_DOCUMENTS = DocumentColumns(

@@ -57,7 +57,7 @@ next for the row, or NEXT_ROW; what terms outside the row had before; how many n
 gathered; how many rectangles the document has."""
 
 NEXT_ROW = -1
-AHEAD = 8  # rows that are brought near while one is looked at
+AHEAD = 12  # rows that are brought near while one is looked at
 NOTHING, ROOM_TO_REMEMBER = -1, -2
 
 
