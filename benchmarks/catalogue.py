@@ -2,7 +2,7 @@
 
 import re
 
-from benchmarks import boolean, topk
+from benchmarks import boolean, moving, topk
 from benchmarks.figure import Figure
 from benchmarks.papers import ap_plus_tree, ap_tree, lfilter, skype
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
@@ -10,6 +10,7 @@ from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
+    moving.FIGURE.name: moving.FIGURE,
     topk.FIGURE.name: topk.FIGURE,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,
