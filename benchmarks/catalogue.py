@@ -2,7 +2,7 @@
 
 import re
 
-from benchmarks import boolean, topk, trending
+from benchmarks import boolean, moving, topk, trending
 from benchmarks.figure import Figure
 from benchmarks.papers import ap_plus_tree, ap_tree, lfilter, skype
 from benchmarks.papers import trending as trending_paper
@@ -11,6 +11,7 @@ from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
+    moving.FIGURE.name: moving.FIGURE,
     topk.FIGURE.name: topk.FIGURE,
     trending.FIGURE.name: trending.FIGURE,
     PIPELINE.name: PIPELINE,

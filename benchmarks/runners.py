@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks import topk, trending
+from benchmarks import moving, topk, trending
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
@@ -81,7 +81,14 @@ def _run_trending(figure: Figure, options: argparse.Namespace, keep: Keep) -> li
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    from benchmarks.moving.measure import run_points  # loads the indexes
+
+    return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
+
+
 _RUNNERS: dict[str, Runner] = {
+    moving.NAME: _run_moving,
     topk.NAME: _run_topk,
     **dict.fromkeys(skype.FIGURES, _run_topk),
     trending.NAME: _run_trending,

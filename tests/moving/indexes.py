@@ -2,7 +2,17 @@
 
 from functools import partial
 
-from nearcast.moving import APPlusTree, ScanMoving, WordQuadtrees
+from nearcast.moving import (
+    APPlusK,
+    APPlusS,
+    APPlusTree,
+    IQPlus,
+    KKIndex,
+    RQPlus,
+    ScanMoving,
+    SSIndex,
+    WordQuadtrees,
+)
 
 SMALL_TREE = {"leaf_capacity": 2, "fanout": 4}
 
@@ -11,3 +21,4 @@ INDEXES = {
     "WordQuadtrees": WordQuadtrees,
     "APPlusTree": partial(APPlusTree, most_copies=3, tree=SMALL_TREE),
 }
+RIVALS = {kind.__name__: kind for kind in (APPlusK, APPlusS, IQPlus, RQPlus, SSIndex, KKIndex)}

@@ -4,13 +4,23 @@ import pytest
 
 from nearcast.checks import check_moving_index, moving_checks
 from nearcast.moving import ScanMoving
-from tests.moving.indexes import INDEXES
+from tests.moving.indexes import INDEXES, RIVALS
+
+# Rivals of the AP+-Tree are made of the same parts, but for where subscriptions and messages are.
+OF_PLACES = ("check_batches", "check_antimeridian_and_poles", "check_save_and_load")
 
 
 @pytest.mark.parametrize("check", moving_checks(), ids=lambda check: check.__name__)
 @pytest.mark.parametrize("make_index", INDEXES.values(), ids=INDEXES)
 def test_contract(make_index, check):
     check(make_index)
+
+
+@pytest.mark.parametrize("name", OF_PLACES)
+@pytest.mark.parametrize("make_index", RIVALS.values(), ids=RIVALS)
+def test_contract_of_rivals(make_index, name):
+    checks = {check.__name__: check for check in moving_checks()}
+    checks[name](make_index)
 
 
 class Forgetful(ScanMoving):

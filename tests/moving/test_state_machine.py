@@ -15,7 +15,7 @@ from nearcast.checks.moving.pair import Pair
 from nearcast.model import ANY, Box, Message, Space, Subscription
 from nearcast.moving import LatePositions
 from tests.boolean.strategies import WORDS, expressions
-from tests.moving.indexes import INDEXES
+from tests.moving.indexes import INDEXES, RIVALS
 from tests.space.strategies import near_places, places, regions
 
 IDS = st.integers(0, 5) | st.sampled_from(["1", "été"])
@@ -122,9 +122,18 @@ class Comparison(RuleBasedStateMachine):
         self.pair.save_and_load()
 
 
+def run(name, make_index, examples):
+    machine = type(name, (Comparison,), {"make_index": staticmethod(make_index)})
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=examples, stateful_step_count=30, deadline=None)
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in INDEXES if name != "ScanMoving"])
 def test_any_order_of_events(name):
-    machine = type(name, (Comparison,), {"make_index": staticmethod(INDEXES[name])})
-    run_state_machine_as_test(
-        machine, settings=settings(max_examples=40, stateful_step_count=30, deadline=None)
-    )
+    run(name, INDEXES[name], 40)
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_any_order_of_events_of_rivals(name):
+    run(name, RIVALS[name], 8)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nearcast.moving.ap_plus_tree import APPlusTree
+    from nearcast.moving.cell_lists import APPlusK, APPlusS, IQPlus, KKIndex, RQPlus, SSIndex
     from nearcast.moving.change import Change, Changes
     from nearcast.moving.index import MovingIndex, MovingStats
     from nearcast.moving.late_positions import LatePositions
@@ -12,18 +13,25 @@ if TYPE_CHECKING:
     from nearcast.moving.word_quadtrees import WordQuadtrees
 
 __all__ = [
+    "APPlusK",
+    "APPlusS",
     "APPlusTree",
     "Change",
     "Changes",
+    "IQPlus",
+    "KKIndex",
     "LatePositions",
     "MovingIndex",
     "MovingStats",
+    "RQPlus",
+    "SSIndex",
     "ScanMoving",
     "WordQuadtrees",
 ]
 
 _MODULES = {
     "ap_plus_tree": ("APPlusTree",),
+    "cell_lists": ("APPlusK", "APPlusS", "IQPlus", "KKIndex", "RQPlus", "SSIndex"),
     "change": ("Change", "Changes"),
     "index": ("MovingIndex", "MovingStats"),
     "late_positions": ("LatePositions",),

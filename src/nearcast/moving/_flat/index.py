@@ -332,6 +332,8 @@ class FlatMoving(MovingIndex):
             new_number[kept] = np.arange(len(kept), dtype=np.int32)
             self._messages.renumber(new_number)
             self._lists.keep_words(kept)
+            if self._lists.is_worn(len(self._messages)):
+                self._lists.make_anew(self._messages.messages, self._messages.live())
 
     # ------------------------------------------------------------------ looking things up
 

@@ -68,7 +68,7 @@ class Movable(FlatIndex):
         return self._store.ids.find(ids)
 
     def relocate(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
-        """Subscriptions have other regions now.  Amortised as a removal and an insertion each."""
+        """Subscriptions have other regions now.  A removal and an insertion each."""
         for low in range(0, len(slots), TOGETHER):
             some = slots[low : low + TOGETHER]
             self._withdraw(self._store.entries_of(some))

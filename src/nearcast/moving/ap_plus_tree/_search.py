@@ -85,7 +85,7 @@ def list_differences(
                         total += 1
                     at = lists.chunks[at, NEXT]
             entry = chains.following[entry]
-        total = _distinct(signs, found, begin, total)
+        total = distinct_from(signs, found, begin, total)
     return rows[:total], signs[:total], found[:total], candidates
 
 
@@ -116,7 +116,7 @@ def _is_among(paths, count, position):
 
 
 @njit(cache=True, nogil=True)
-def _distinct(signs, found, begin, total):
+def distinct_from(signs, found, begin, total):
     """Leave one of each message that a row has found several times; returns the new total."""
     if total - begin < 2:
         return total
