@@ -1,5 +1,6 @@
 """For the whole suite: one Hypothesis profile, one Spark session, several processes."""
 
+import gc
 import os
 import re
 
@@ -9,6 +10,9 @@ from hypothesis import settings
 # Every Java here lives for a minute at most: its second compiler and its parallel collector would
 # take as much of the processors as all that is tested.
 os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# Compilers make so many objects that looking for garbage would take a sixth of their time.
+gc.set_threshold(100_000, 20, 20)
 
 # No deadline, because a kernel compiles at its first call. The same examples in every run, so that
 # a failure is a change of the code; `pytest --hypothesis-profile=explore` looks for new ones.
@@ -29,8 +33,9 @@ SHARE_KERNELS = (
     re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree"),
     re.compile(r"topk/"),
     re.compile(r"trending/"),
+    re.compile(r"moving/"),
 )
-ROOMS_WITH_KERNELS = re.compile("boolean|topk|trending")
+ROOMS_WITH_KERNELS = re.compile("boolean|moving|topk|trending")
 # These use every index: when all are compiled.
 LAST = re.compile("tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|plot)")
 
@@ -42,6 +47,10 @@ def pytest_collection_modifyitems(items):
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_turn)
+
+
+def pytest_collection_finish():
+    gc.freeze()  # thousands of tests are no garbage, whoever looks for some
 
 
 def _group(item):

@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 
 from benchmarks import limit, measure, workloads
@@ -6,7 +8,11 @@ from benchmarks.boolean import churn, churning, extreme_cases
 
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch):
-    """A limit kernel in 64 kB instead of 1 GB, few insertions, short messages for long ones."""
+    """A limit kernel in 64 kB instead of 1 GB, few insertions, short messages for long ones.
+
+    Memory is not tidied between measurements: it is that of thousands of tests.
+    """
+    monkeypatch.setattr(gc, "collect", lambda: 0)
     monkeypatch.setattr(limit, "BYTES", 1 << 16)
     monkeypatch.setattr(workloads, "FRESH", 30)
     monkeypatch.setattr(workloads, "_POOL", 500)
