@@ -221,10 +221,10 @@ def update_rows(
                         rows, slot, np.int64(said.term[i]), levels, archive, regions, is_earth,
                         base, other_rects,
                     )  # fmt: skip
-                elif around.first[i] == UNKNOWN:
+                elif around.bound[i] > score and around.first[i] == UNKNOWN:
                     wanted = i
                     break
-                else:
+                elif around.bound[i] > score:  # else nobody around has said it
                     score = score_among(
                         neighbours,
                         around,
