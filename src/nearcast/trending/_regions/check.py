@@ -28,7 +28,7 @@ def check_rows(index: FlatRegions) -> None:
         assert (rows.head[slots, HELD] == 0).all()
         assert not index._terms.mass.any()
         return
-    anew = Rows(*(array.copy() for array in rows))
+    anew = Rows._make(array.copy() for array in rows)
     fill(
         anew, slots.astype(np.int32), index._levels, index._archive, index._kernel_regions,
         index._is_earth, index._clock[0], index._sums, index._spelling,

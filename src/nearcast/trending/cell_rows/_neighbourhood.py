@@ -21,6 +21,7 @@ from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
 from nearcast.trending._regions.runs import COUNT, HIGH, MASS, NONE, number_at
 from nearcast.trending._regions.table import cell_key, run_of
+from nearcast.trending.cell_rows._circles import UNSURE, place_in_circle
 
 UNKNOWN = -1
 _TIMES = (1 << HIGH) - 1
@@ -142,7 +143,7 @@ def _gather_run(neighbours, used, run, levels, level, x, y, archive, base):
 
 
 @leaf
-def score_among(neighbours, around, i, slot, archive, regions, is_earth, rects):
+def score_among(neighbours, around, i, slot, archive, regions, is_earth, cosine, rects):
     """What term i has in a region that has the document.  O(neighbours)."""
     total = np.int64(0)
     if regions.kind[slot] == BOX and regions.shape[slot, 0] <= regions.shape[slot, 2]:
@@ -154,13 +155,18 @@ def score_among(neighbours, around, i, slot, archive, regions, is_earth, rects):
             total += neighbours.amount[n] * inside
     else:
         for n in range(around.first[i], around.middle[i]):
-            rects[0, 0] = rects[0, 2] = neighbours.place[n, 0]
-            rects[0, 1] = rects[0, 3] = neighbours.place[n, 1]
-            if region_meets(
-                regions.kind, regions.shape, regions.ring_start, regions.polygon_start,
-                regions.vertices, slot, is_earth, rects, np.int64(0), np.int64(1),
-            ):  # fmt: skip
-                total += neighbours.amount[n]
+            x, y = neighbours.place[n, 0], neighbours.place[n, 1]
+            inside = place_in_circle(regions, slot, x, y, cosine)
+            if inside == UNSURE:
+                rects[0, 0] = rects[0, 2] = x
+                rects[0, 1] = rects[0, 3] = y
+                inside = np.int64(
+                    region_meets(
+                        regions.kind, regions.shape, regions.ring_start, regions.polygon_start,
+                        regions.vertices, slot, is_earth, rects, np.int64(0), np.int64(1),
+                    )
+                )  # fmt: skip
+            total += neighbours.amount[n] * inside
     for n in range(around.middle[i], around.last[i]):
         if is_in_region(archive, neighbours.number[n], regions, slot, is_earth, rects):
             total += neighbours.amount[n]

@@ -41,6 +41,12 @@ from nearcast.trending._regions.said import (
     take_away,
     unmark_terms,
 )
+from nearcast.trending.cell_rows._circles import (
+    INSIDE,
+    UNSURE,
+    cosine_near,
+    place_in_circle,
+)
 from nearcast.trending.cell_rows._neighbourhood import (
     UNKNOWN,
     bound_of,
@@ -156,6 +162,7 @@ def update_rows(
     wanted.
     """
     x, y = rects[0, 0], rects[0, 1]
+    cosine = cosine_near(is_earth, y)
     place, i, before, hit = at[PLACE], at[TERM], at[OUTSIDE], counts[UPDATED]
     wanted = np.int64(NOTHING)
     most_said = np.int64(0)
@@ -166,7 +173,9 @@ def update_rows(
         if i == NEXT_ROW:
             if place + AHEAD < end:
                 bring_near(pool[place + AHEAD], rows, regions)
-            if not has_document(slot, level, x, y, rows, regions, is_earth, rects, at[RECTANGLES]):
+            if not has_document(
+                slot, level, x, y, cosine, rows, regions, is_earth, rects, at[RECTANGLES]
+            ):
                 place += 1
                 continue
             if not has_room(remembered, rows, slot):
@@ -212,12 +221,20 @@ def update_rows(
                         rows, slot, np.int64(said.term[i]), levels, archive, regions, is_earth,
                         base, other_rects,
                     )  # fmt: skip
-                elif around.first[i] == UNKNOWN:
+                elif around.bound[i] > score and around.first[i] == UNKNOWN:
                     wanted = i
                     break
-                else:
+                elif around.bound[i] > score:  # else nobody around has said it
                     score = score_among(
-                        neighbours, around, i, slot, archive, regions, is_earth, other_rects
+                        neighbours,
+                        around,
+                        i,
+                        slot,
+                        archive,
+                        regions,
+                        is_earth,
+                        cosine,
+                        other_rects,
                     )
                 counts[COMPUTED] += 1
             if score >= last:
@@ -245,7 +262,7 @@ def bring_near(slot, rows, regions):
 
 
 @melting
-def has_document(slot, level, x, y, rows, regions, is_earth, rects, count):
+def has_document(slot, level, x, y, cosine, rows, regions, is_earth, rects, count):
     """Is the document in the region of a row?  `level` is NO_LEVEL when it is not at one point."""
     if level < 0:
         if rows.head[slot, K] == 0:
@@ -257,6 +274,10 @@ def has_document(slot, level, x, y, rows, regions, is_earth, rects, count):
         or y > rows.bounds[slot, 3]
     ):
         return False
+    else:
+        inside = place_in_circle(regions, slot, x, y, cosine)
+        if inside != UNSURE:
+            return inside == INSIDE
     return region_meets(
         regions.kind, regions.shape, regions.ring_start, regions.polygon_start, regions.vertices,
         slot, is_earth, rects, np.int64(0), count,
