@@ -9,7 +9,7 @@ from benchmarks import moving, topk
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
-from benchmarks.papers import skype
+from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
 from benchmarks.workloads import DATA
@@ -82,6 +82,7 @@ def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list
 
 _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
+    **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     topk.NAME: _run_topk,
     **dict.fromkeys(skype.FIGURES, _run_topk),
     "pipeline": _run_pipeline,

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from benchmarks.__main__ import main
 from benchmarks.catalogue import find
 from benchmarks.moving.contenders import ROOM
 from benchmarks.moving.workload import LIFE, Settings, Workload
+from benchmarks.papers import ap_plus_tree
 
 
 def test_indexes_are_compared_and_their_results_are_checked(tmp_path):
@@ -26,6 +29,15 @@ def test_indexes_are_compared_and_their_results_are_checked(tmp_path):
 def test_without_a_choice_every_class_is_compared():
     points = list(find("moving").points(find("moving").machine))
     assert [point.contender.index for point in points] == list(ROOM)
+
+
+@pytest.mark.parametrize("name", ap_plus_tree.MOVING)
+def test_a_figure_has_points_for_machine_and_paper(name):
+    figure = find(name)
+    for scale in (figure.machine, figure.paper):
+        points = list(figure.points(scale))
+        assert points
+        assert all(point.contender.index in ROOM for point in points)
 
 
 def test_as_many_messages_live_at_any_time():
