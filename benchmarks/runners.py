@@ -9,7 +9,7 @@ from benchmarks import moving, topk, trending
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
-from benchmarks.papers import skype
+from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
@@ -89,6 +89,7 @@ def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list
 
 _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
+    **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     topk.NAME: _run_topk,
     **dict.fromkeys(skype.FIGURES, _run_topk),
     trending.NAME: _run_trending,

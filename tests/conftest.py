@@ -27,17 +27,19 @@ STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
 SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
 # Indexes that share kernels: compiled for minutes, in one process, while others wait for Spark.
 SHARE_KERNELS = (
-    re.compile(r"ap_tree|trie_quadtree|\[APTree|\[TrieQuadtree"),
+    re.compile(r"ap_tree|trie_quadtree|\[APTree|\[TrieQuadtree|ap_plus_tree|\[APPlus"),
     re.compile(r"r_tree|rt_tree|ir_tree|\[RtTree|\[IRTree"),
     re.compile(r"lfilter|mbr_trie|pt_quadtree|\[LFilter|\[MBRTrie|\[PTQuadtree"),
-    re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree"),
+    re.compile(r"quad/|test_quad|iq_tree|rq_tree|\[IQTree|\[RQTree|cell_lists|\[IQ|\[RQ|\[SS|\[KK"),
     re.compile(r"topk/"),
     re.compile(r"trending/"),
     re.compile(r"moving/"),
 )
 ROOMS_WITH_KERNELS = re.compile("boolean|moving|topk|trending")
 # These use every index: when all are compiled.
-LAST = re.compile("tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|plot)")
+LAST = re.compile(
+    "tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|moving|trending|plot)"
+)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the plugin that reads the marks

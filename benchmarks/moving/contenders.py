@@ -10,6 +10,7 @@ from nearcast.moving import MovingIndex
 _NAMES = {
     "WordQuadtrees": "WordQuadtrees",
     "APPlusTree": "AP+-Tree",
+    "APPlusTreeSafe": "AP+-Tree-Safe",
     "APPlusK": "AP+k-Tree",
     "APPlusS": "AP+s-Tree",
     "IQPlus": "IQ+-Tree",

@@ -13,6 +13,7 @@ from benchmarks.moving.workload import PASSES, Settings, Workload
 from benchmarks.progress import Bar, bar
 from benchmarks.records import Record
 from benchmarks.run import Keep
+from nearcast.moving import APPlusTreeSafe, MovingIndex
 
 _REHEARSAL = Settings(subscriptions=300, live=300)
 
@@ -112,8 +113,17 @@ def measure(
             "bytes_per_message": after.message_bytes / max(1, after.messages),
             "index_bytes": after.subscription_bytes + after.message_bytes,
             "live": after.messages,
+            **_communication(index),
         },
         series=contender.series,
         group=point.group,
         x=point.x,
     )
+
+
+def _communication(index: MovingIndex) -> dict[str, int]:
+    """What clients and the server sent each other, the first timestamp included."""
+    if not isinstance(index, APPlusTreeSafe):
+        return {}
+    sent = index.communication
+    return {"positions": sent.moves, "reports": sent.reports, "contacts": sent.contacts}

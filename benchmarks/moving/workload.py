@@ -50,6 +50,11 @@ class Settings:
     velocity: float = 1.0  # medium
     mobility: float = 0.4  # the share of subscribers who move in a timestamp
 
+    @property
+    def messages(self) -> int:
+        """New ones of a timestamp."""
+        return max(1, round(self.arrivals * self.live))
+
 
 @dataclass(frozen=True)
 class Step:
@@ -102,7 +107,7 @@ class Workload:
     def steps(self, people: Travellers, count: int) -> Iterator[Step]:
         """Timestamps, one after the other."""
         draw = np.random.Generator(np.random.PCG64(5))
-        new = max(1, round(self.settings.arrivals * self.settings.live))
+        new = self.settings.messages
         for number in range(1, count + 1):
             first = self.settings.live + (number - 1) * new
             life = np.full(new, float(LIFE))

@@ -32,6 +32,7 @@ def row_at(figure, point, index):
         arriving_microseconds=11.0,
         expiring_microseconds=12.0,
         buffered_per_subscription=13.0,
+        microseconds_per_move=14.0,
         series="limit" if index == "limit" else point.contender.series,
         group=point.group,
         x=point.x,
@@ -59,6 +60,7 @@ def test_the_figures_of_the_papers():
     assert [name for name in CATALOGUE if "/" in name] == [
         *(f"ap-tree/fig-{number:02}" for number in range(9, 18)),
         "vldbj/fig-18",
+        *(f"vldbj/fig-{number}" for number in range(20, 28)),
         *(f"lfilter/fig-{number:02}" for number in range(7, 12)),
         *(f"skype/fig-{number}" for number in range(10, 21)),
     ]

@@ -6,6 +6,7 @@ from nearcast.moving import (
     APPlusK,
     APPlusS,
     APPlusTree,
+    APPlusTreeSafe,
     IQPlus,
     KKIndex,
     RQPlus,
@@ -20,5 +21,6 @@ INDEXES = {
     "ScanMoving": ScanMoving,
     "WordQuadtrees": WordQuadtrees,
     "APPlusTree": partial(APPlusTree, most_copies=3, tree=SMALL_TREE),
+    "APPlusTreeSafe": partial(APPlusTreeSafe, most_copies=3, tree=SMALL_TREE),
 }
 RIVALS = {kind.__name__: kind for kind in (APPlusK, APPlusS, IQPlus, RQPlus, SSIndex, KKIndex)}

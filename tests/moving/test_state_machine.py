@@ -136,4 +136,4 @@ def test_any_order_of_events(name):
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_any_order_of_events_of_rivals(name):
-    run(name, RIVALS[name], 8)
+    run(name, RIVALS[name], 5)

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nearcast.moving.ap_plus_tree import APPlusTree
+    from nearcast.moving.ap_plus_tree import APPlusTree, APPlusTreeSafe, Communication
     from nearcast.moving.cell_lists import APPlusK, APPlusS, IQPlus, KKIndex, RQPlus, SSIndex
     from nearcast.moving.change import Change, Changes
     from nearcast.moving.index import MovingIndex, MovingStats
@@ -16,8 +16,10 @@ __all__ = [
     "APPlusK",
     "APPlusS",
     "APPlusTree",
+    "APPlusTreeSafe",
     "Change",
     "Changes",
+    "Communication",
     "IQPlus",
     "KKIndex",
     "LatePositions",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "ap_plus_tree": ("APPlusTree",),
+    "ap_plus_tree": ("APPlusTree", "APPlusTreeSafe", "Communication"),
     "cell_lists": ("APPlusK", "APPlusS", "IQPlus", "KKIndex", "RQPlus", "SSIndex"),
     "change": ("Change", "Changes"),
     "index": ("MovingIndex", "MovingStats"),

@@ -29,6 +29,7 @@ from nearcast.boolean.ap_tree._layout import (
     CHILD_START,
     CHILDREN,
     EDGES,
+    ENTRIES,
     HEIGHT,
     KEY_START,
     KEYS,
@@ -43,6 +44,7 @@ from nearcast.boolean.ap_tree._layout import (
     reserve,
     set_child,
 )
+from nearcast.boolean.ap_tree._moving_cost import moving_cost
 from nearcast.boolean.ap_tree._plan import (
     ADAPTIVE,
     KEYWORD_FIRST,
@@ -57,6 +59,7 @@ BY_KEYWORD, BY_SPACE = 1, 2  # flags of a task: which partitions are still allow
 
 # A node must spare at least this share of its entries, or it is only in the way.
 LEAST_GAIN = 0.1
+LEAST_REACH = 1e-9  # of a node that no message was seen to come to
 
 
 @njit(cache=True, nogil=True)
@@ -164,6 +167,9 @@ def build(
             xs, ys, spatial_cost, stored = plan_grid(
                 statistics, settings, arena, begin, end, region, copies, looked_at
             )
+            if settings.messages_per_move > 0.0 and spatial_cost < np.inf:
+                moving = moving_cost(settings, arena, begin, end, region, tree.used[ENTRIES])
+                spatial_cost += moving / max(reach, LEAST_REACH)
         by_space = spatial_cost < (1 - LEAST_GAIN) * size
         if by_keyword and by_space:
             if settings.priority == ADAPTIVE:

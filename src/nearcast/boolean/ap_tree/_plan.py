@@ -36,7 +36,11 @@ FEWEST_POINTS = 64
 
 
 class Settings(NamedTuple):
-    """What the kernels need of the constructor's arguments."""
+    """What the kernels need of the constructor's arguments, and of how subscriptions move.
+
+    `messages_per_move`: messages that come while a subscription moves once, 0 where none moves;
+    `stride`: how far it moves then.
+    """
 
     fanout: int
     leaf_capacity: int
@@ -46,6 +50,8 @@ class Settings(NamedTuple):
     priority: int
     drift_threshold: float
     drift_share: float
+    messages_per_move: float = 0.0
+    stride: float = 0.0
 
 
 class Statistics(NamedTuple):

@@ -109,7 +109,7 @@ class FlatMoving(MovingIndex):
         if (self._subscriptions.find(batch.ids) >= 0).any():
             return super().subscribe_batch(batch)
         slots = self._insert(batch)
-        regions = self._subscriptions.store.regions
+        regions = self._regions
         found = self._differences(
             slots, Sides.nowhere(regions, len(slots)), Sides.at(regions, slots.astype(np.int64))
         )
@@ -294,15 +294,26 @@ class FlatMoving(MovingIndex):
         words, word_start, rects, rect_start = joined(
             [self._messages.gathered(slots), old, self._messages.gathered(others)]
         )
-        found, end = self._subscriptions.matches(
-            self._words.rank_of[words], word_start, rects, rect_start
-        )
+        found, end = self._matches(words, word_start, rects, rect_start, len(slots))
         count, is_old = len(slots), old_seq >= 0
         versions = np.arange(2 * count + len(others))
         versions[count : 2 * count][is_old] = count + np.arange(int(is_old.sum()))
         versions[2 * count :] -= count - int(is_old.sum())
         subscriptions, signs, numbers = told(events, versions, count, found, end)
         return subscriptions, signs, events[numbers, 2]
+
+    def _matches(
+        self,
+        words: NDArray[np.int32],
+        word_start: NDArray[np.int64],
+        rects: NDArray[np.float64],
+        rect_start: NDArray[np.int32],
+        arriving: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Whom messages concern, the first `arriving` of which are new: see `Movable.matches`."""
+        return self._subscriptions.matches(
+            self._words.rank_of[words], word_start, rects, rect_start
+        )
 
     def _ends(self, batch: MessageBatch) -> NDArray[np.float64]:
         """When messages expire; inf for never."""
@@ -339,7 +350,7 @@ class FlatMoving(MovingIndex):
 
     def results(self, subscription_id: Id) -> set[Id]:
         slots = np.array([self._slot(subscription_id)], np.int32)
-        regions = self._subscriptions.store.regions
+        regions = self._regions
         found = self._differences(
             slots, Sides.nowhere(regions, 1), Sides.at(regions, slots.astype(np.int64))
         )
@@ -382,7 +393,10 @@ class FlatMoving(MovingIndex):
             "counts": [self._candidates, self._moves, self._relocations],
             "settings": self._more_settings(),
         }
-        arrays: dict[str, NDArray[Any]] = {"position_time": self._position_time.used}
+        arrays: dict[str, NDArray[Any]] = {
+            "position_time": self._position_time.used,
+            **self._more_arrays(),
+        }
         for name, arrayed in (
             ("messages", self._messages), ("lists", self._lists), ("words", self._words)
         ):  # fmt: skip
@@ -410,13 +424,26 @@ class FlatMoving(MovingIndex):
         index._messages = MessageStore.from_arrays(storage.part(arrays, "messages/"))
         index._words = NumberedWords.from_arrays(storage.part(arrays, "words/"))
         index._lists = index._lists_of(storage.part(arrays, "lists/"))
+        index._take_more_arrays(arrays)
         return index
 
     def _more_settings(self) -> dict[str, Any]:
         """Arguments of the constructor that others do not have, as JSON."""
         return {}
 
+    def _more_arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays of its state that others do not have."""
+        return {}
+
+    def _take_more_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Have what `_more_arrays` gave, among others."""
+
     # ------------------------------------------------------------------ private
+
+    @property
+    def _regions(self) -> RegionColumn:
+        """Where subscriptions are, by slot."""
+        return self._subscriptions.store.regions
 
     def _slot(self, subscription_id: Id) -> int:
         return self._subscriptions.store.ids.slot_of(possible_id(subscription_id))

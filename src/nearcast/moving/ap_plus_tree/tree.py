@@ -42,9 +42,20 @@ class TreeWithMessages(Movable, APTree):
         self.lists = no_lists(0)
         self.are_void = True
         self.relocations = 0
+        # How subscriptions move, and how often messages come: what the cost model weighs.
+        self._moves, self._way, self.arrivals = 0, 0.0, 0
 
     def rebuild(self) -> None:
-        """Order the keywords by what is live now and build the whole tree again."""
+        """Order the keywords by what is live now and build the whole tree again.
+
+        What moved since the last time tells how fast and how often subscriptions will move.
+        """
+        if self._moves:
+            self._settings = self._settings._replace(
+                messages_per_move=float(max(1, self.arrivals)) * len(self._store) / self._moves,
+                stride=self._way / self._moves,
+            )
+        self._moves, self._way, self.arrivals = 0, 0.0, 0
         super().rebuild()
         self.are_void = True
 
@@ -60,8 +71,17 @@ class TreeWithMessages(Movable, APTree):
         counts = np.bincount(_rows_of(before, slots), minlength=len(slots))
         store.regions.put(slots, regions)
         after = store.with_bounds(before.entry, np.repeat(one_covers(regions), counts, axis=0))
+        self._note_moves(before.bounds, after.bounds)
         self._update(records_of(before), records_of(after), TAKEN_OUT | PUT_IN)
         self._tidy()
+
+    def _note_moves(self, old: NDArray[np.float32], new: NDArray[np.float32]) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):  # of regions without an end
+            centres = [bounds[:, :2] / 2 + bounds[:, 2:] / 2 for bounds in (old, new)]
+            way = np.hypot(*(centres[1] - centres[0]).T.astype(np.float64))
+        somewhere = np.isfinite(way)
+        self._way += float(way[somewhere].sum())
+        self._moves += int(somewhere.sum())
 
     def _change(self, entries: Entries, *, adding: bool) -> None:
         present = int(self._tree.used[ENTRIES])
@@ -158,6 +178,7 @@ class ListsInTree:
 
     def insert(self, messages: Messages, slots: NDArray[np.int64]) -> None:
         """Messages go down the tree, as in matching."""
+        self._tree.arrivals += len(slots)
         self._tree.put(messages, self._words.rank_of, slots, self._most_copies)
 
     def remove(self, messages: Messages, slots: NDArray[np.int64]) -> None:

@@ -1,0 +1,220 @@
+"""The AP+-Tree with safe regions: clients that keep silent while nothing can change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.batches import SubscriptionBatch
+from nearcast.growing_array import GrowingArray
+from nearcast.model import Id, Space, Subscription
+from nearcast.moving._flat.messages import RECTS, RECTS_AT, Messages
+from nearcast.moving._flat.sides import Found, Sides
+from nearcast.moving.ap_plus_tree._safe import kept_if_in, slacks
+from nearcast.moving.ap_plus_tree.index import APPlusTree
+from nearcast.moving.late_positions import LatePositions
+from nearcast.space import RegionColumn
+from nearcast.space.region_column import BOX
+from nearcast.storage import part
+
+ROUNDING = 1e-12  # of differences of borders
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    """What went between clients and the server.
+
+    - `moves`: positions that clients had
+    - `reports`: those among them that were sent, because they left a safe region
+    - `contacts`: clients that were asked where they are, because a message came near
+    """
+
+    moves: int
+    reports: int
+    contacts: int
+
+
+class APPlusTreeSafe(APPlusTree):
+    """An AP+-Tree whose clients report only when they leave their safe regions.
+
+    A box that was reported has a *slack*: while none of its borders has moved that far, no message
+    with its words enters or leaves. Its client keeps silent meanwhile. The tree holds the *impact
+    region*, the box drawn out by the slack: a message that comes into it may change that, so the
+    client is asked where it is, and has to report its next move. `move` stands for both sides here,
+    client and server; `communication` tells what they would have sent each other. Regions that are
+    no boxes are always reported.
+
+    Parameters
+    ----------
+    space, lifetime, late_positions, most_copies, tree: see `APPlusTree`
+    look_ahead: the most slack, as a multiple of the longer side of a box
+
+    >>> from nearcast.model import Box, Message, Point
+    >>> index = APPlusTreeSafe()
+    >>> index.subscribe(Subscription("walker", "tea", Box(0, 0, 1, 1)))
+    []
+    >>> for step in range(1, 8):
+    ...     _ = index.move("walker", Box(step / 4, 0, 1 + step / 4, 1))
+    >>> index.communication
+    Communication(moves=7, reports=1, contacts=0)
+
+    References
+    ----------
+    The light-weighted safe regions of the paper's comparison with Elaps (section 5.2.3).
+    """
+
+    def __init__(
+        self,
+        *,
+        space: Space = Space.EARTH,
+        lifetime: float | None = None,
+        late_positions: LatePositions = LatePositions.IGNORED,
+        most_copies: int = 16,
+        tree: Mapping[str, Any] | None = None,
+        look_ahead: float = 2.5,
+    ) -> None:
+        if not 0 <= look_ahead < float("inf"):
+            raise ValueError(f"look_ahead {look_ahead} is negative or infinite; give 0 or more")
+        self._look_ahead = look_ahead
+        super().__init__(
+            space=space,
+            lifetime=lifetime,
+            late_positions=late_positions,
+            most_copies=most_copies,
+            tree=tree,
+        )
+
+    @property
+    def communication(self) -> Communication:
+        """What went between clients and the server since the index was made."""
+        return Communication(self._moves, self._reports, self._contacts)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._current = RegionColumn.empty(self.space)  # where clients are, by slot
+        self._anchor = GrowingArray(np.empty((0, 4)))  # the box that was last reported
+        self._slack = GrowingArray(np.empty(0))  # 0: the next move is to be reported
+        self._reports = 0
+        self._contacts = 0
+
+    @property
+    def _regions(self) -> RegionColumn:
+        return self._current
+
+    def subscription(self, subscription_id: Id) -> Subscription:
+        found = super().subscription(subscription_id)
+        return Subscription(
+            found.id, found.expression, self._current.region(self._slot(subscription_id))
+        )
+
+    def _insert(self, batch: SubscriptionBatch) -> NDArray[np.int32]:
+        slots = super()._insert(batch)
+        fresh = self._subscriptions.store.ids.slots - len(self._current)
+        if fresh > 0:
+            self._current.append(RegionColumn.everywhere(fresh, self.space))
+            self._anchor.extend(np.zeros((fresh, 4)))
+            self._slack.extend(np.zeros(fresh))
+        self._current.put(slots, batch.regions)
+        self._slack.used[slots] = 0.0
+        return slots
+
+    def _moved(self, slots: NDArray[np.int32], regions: RegionColumn) -> Found:
+        kind, shape = regions.kernel_arrays()[:2]
+        is_box = (kind == BOX) & (shape[:, 0] <= shape[:, 2])
+        gone = np.abs(shape - self._anchor.used[slots]).max(axis=1, initial=0.0)
+        silent = is_box & (gone < self._slack.used[slots] * (1.0 - ROUNDING))
+        rows = np.flatnonzero(~silent)
+        reported, there = slots[rows], regions.take(rows)
+        found = self._differences(
+            reported,
+            Sides.at(self._current, reported.astype(np.int64)),
+            Sides.at(there, np.arange(len(rows))),
+        )
+        self._current.put(slots, regions)
+        self._anchor.used[reported] = shape[rows]
+        self._slack.used[reported] = self._slack_of(reported, there, is_box[rows])
+        self._subscriptions.relocate(reported, self._impact(reported, there))
+        self._words.follow(self._subscriptions.store)
+        self._moves += len(slots)
+        self._reports += len(rows)
+        self._relocations += len(rows)
+        return found._replace(rows=rows[found.rows])
+
+    def _slack_of(
+        self, slots: NDArray[np.int32], regions: RegionColumn, is_box: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """How far borders may move, by the messages that are there now."""
+        boxes = np.where(is_box[:, None], regions.kernel_arrays()[1], 0.0)
+        sides = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])
+        slack: NDArray[np.float64] = self._look_ahead * sides
+        drawn_out = boxes + slack[:, None] * (-1, -1, 1, 1)
+        if self.space is Space.EARTH:
+            within = (np.abs(drawn_out) < (180.0, 90.0, 180.0, 90.0)).all(axis=1)
+        else:
+            within = (np.abs(drawn_out) < 1e30).all(axis=1)
+        slack[~within] = 0.0
+        rows = np.flatnonzero(slack > 0.0)
+        if len(rows):
+            around = RegionColumn.of_boxes(drawn_out[rows], self.space)
+            near = self._differences(
+                slots[rows],
+                Sides.nowhere(around, len(rows)),
+                Sides.at(around, np.arange(len(rows))),
+            )
+            slacks(self._messages.messages, boxes, rows[near.rows], near.slots, slack)
+        return slack
+
+    def _impact(self, slots: NDArray[np.int32], regions: RegionColumn) -> RegionColumn:
+        """What the tree holds: boxes drawn out by their slack, other regions as they are."""
+        impact = regions.take(np.arange(len(regions)))
+        slack = self._slack.used[slots]
+        rows = np.flatnonzero(slack > 0.0)
+        boxes = regions.kernel_arrays()[1][rows] + slack[rows, None] * (-1, -1, 1, 1)
+        impact.put(rows, RegionColumn.of_boxes(boxes, self.space))
+        return impact
+
+    def _matches(
+        self,
+        words: NDArray[np.int32],
+        word_start: NDArray[np.int64],
+        rects: NDArray[np.float64],
+        rect_start: NDArray[np.int32],
+        arriving: int,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        found, end = super()._matches(words, word_start, rects, rect_start, arriving)
+        reached = np.unique(found[: end[arriving - 1]]) if arriving else found[:0]
+        asked = reached[self._slack.used[reached] > 0.0]
+        self._contacts += len(asked)
+        self._slack.used[asked] = 0.0
+        kept: tuple[NDArray[np.int32], NDArray[np.int64]] = kept_if_in(
+            found, end, self._current.kernel_arrays(), self.space is Space.EARTH,
+            _places(rects, rect_start),
+        )  # fmt: skip
+        return kept
+
+    def _more_settings(self) -> dict[str, Any]:
+        return {**super()._more_settings(), "look_ahead": self._look_ahead}
+
+    def _more_arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "anchor": self._anchor.used,
+            "slack": self._slack.used,
+            "communication": np.array([self._reports, self._contacts]),
+            **{f"current/{name}": array for name, array in self._current.arrays().items()},
+        }
+
+    def _take_more_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._anchor, self._slack = GrowingArray(arrays["anchor"]), GrowingArray(arrays["slack"])
+        self._reports, self._contacts = arrays["communication"].tolist()
+        self._current = RegionColumn.from_arrays(part(arrays, "current/"), self.space)
+
+
+def _places(rects: NDArray[np.float64], rect_start: NDArray[np.int32]) -> Messages:
+    """Places alone, as messages of which nothing else is known."""
+    head = np.zeros((len(rect_start) - 1, 4), np.int32)
+    head[:, RECTS_AT], head[:, RECTS] = rect_start[:-1], np.diff(rect_start)
+    return Messages(np.empty(0, np.int64), head, np.empty(0), np.empty(0, np.int32), rects)

@@ -1,0 +1,85 @@
+"""The cost model of moving subscriptions, and what clients with safe regions send."""
+
+import numpy as np
+import pytest
+
+from nearcast.boolean.ap_tree._moving_cost import LONGEST, moving_cost, timestamps_until_drift
+from nearcast.boolean.ap_tree._plan import Settings
+from nearcast.model import Box, Message, Point, Subscription
+from nearcast.moving import APPlusTree, APPlusTreeSafe
+
+STILL = Settings(16, 10, 8.0, 0, 0, 0, 0.001, 0.001)
+
+
+def arena(count):
+    random = np.random.default_rng(0)
+    corners = random.uniform(0, 90, (count, 2)).astype(np.float32)
+    rows = np.zeros((count, 8), np.int32)
+    rows.view(np.float32)[:, 4:8] = np.concatenate([corners, corners + 10], axis=1)
+    return rows
+
+
+def cost(**moving):
+    world = np.array([-np.inf, -np.inf, np.inf, np.inf])
+    return moving_cost(STILL._replace(**moving), arena(400), 0, 400, world, np.int64(400))
+
+
+def test_faster_and_more_frequent_moves_cost_more():
+    slow = cost(messages_per_move=100.0, stride=0.5)
+    assert 0 < slow < cost(messages_per_move=100.0, stride=5.0)
+    assert slow < cost(messages_per_move=10.0, stride=0.5)
+    far = cost(messages_per_move=100.0, stride=1e3)
+    assert far == pytest.approx(cost(messages_per_move=100.0, stride=1e4), rel=0.5)
+
+
+def test_a_grid_is_due_sooner_when_subscriptions_are_fast():
+    bounds = arena(400).view(np.float32)[:, 4:8].copy()
+    until = [
+        timestamps_until_drift(STILL._replace(stride=stride), bounds, 0.0, 0.0, 100.0, 100.0)
+        for stride in (0.0, 0.1, 10.0)
+    ]
+    assert until[0] == LONGEST + 1
+    assert until[1] >= until[2] == 1
+
+
+def test_the_tree_learns_how_subscriptions_move():
+    index = APPlusTree(tree={"leaf_capacity": 2, "fanout": 4})
+    for n in range(20):
+        index.subscribe(Subscription(n, "tea", Box(n, 0, n + 1, 1)))
+    for n in range(20):
+        index.publish(Message(n, keywords=["tea"], at=Point(n, 0.5)))
+        index.move(n, Box(n + 2, 0, n + 3, 1))
+    index._subscriptions.rebuild()
+    settings = index._subscriptions._settings
+    assert settings.stride == pytest.approx(2.0)
+    assert settings.messages_per_move > 0
+    index.check()
+    assert index.results(0) == {2, 3}
+
+
+def test_a_client_in_its_safe_region_sends_nothing():
+    index = APPlusTreeSafe(look_ahead=2.0)
+    index.subscribe(Subscription("s", "tea", Box(0, 0, 1, 1)))
+    index.publish(Message(1, keywords=["tea"], at=Point(2.5, 0.5)))
+    index.move("s", Box(0, 0, 1, 1))  # the first one is reported: the message is 1.5 away
+    for step in (0.5, 1.0, 1.4):
+        assert index.move("s", Box(step, 0, 1 + step, 1)) == []
+    assert index.communication.reports == 1
+    assert [change.sign for change in index.move("s", Box(1.5, 0, 2.5, 1))] == [1]
+    assert index.communication.reports == 2
+
+
+def test_a_client_is_asked_when_a_message_comes_near():
+    index = APPlusTreeSafe(look_ahead=2.0)
+    index.subscribe(Subscription("s", "tea", Box(0, 0, 1, 1)))
+    index.move("s", Box(0, 0, 1, 1))
+    index.move("s", Box(1, 0, 2, 1))
+    assert index.publish(Message(1, keywords=["cake"], at=Point(2.5, 0.5))) == []
+    assert index.communication.contacts == 0
+    assert index.publish(Message(2, keywords=["tea"], at=Point(2.5, 0.5))) == []
+    assert [c.message_id for c in index.publish(Message(3, keywords=["tea"], at=Point(1, 1)))] == [
+        3
+    ]
+    communication = index.communication
+    assert (communication.reports, communication.contacts) == (1, 1)
+    assert [change.message_id for change in index.move("s", Box(1.6, 0, 2.6, 1))] == [2, 3]
