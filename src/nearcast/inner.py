@@ -55,4 +55,26 @@ inner = njit(
     nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler
 )
 """As `njit`, for kernels that only kernels call; Python must not. It needs no cache: callers have
-it in theirs."""
+it in theirs. A loop that is to be done several at a time is better off with `njit`, by which it is
+optimised by itself."""
+
+leaf = njit(
+    nogil=True,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    pipeline_class=_InnerCompiler,
+    _nrt=False,
+)
+"""As `inner`, and without counting who holds arrays, whose atomic increments would cost more than
+what a short kernel does. It must not make an array, nor return one."""
+
+melting = njit(
+    nogil=True,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    pipeline_class=_InnerCompiler,
+    _nrt=False,
+    forceinline=True,
+)
+"""As `leaf`, and melted into the kernel that calls it: to hand over tuples of arrays takes longer
+than the few lines that it has."""

@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 WORDS_AT, WORDS, RECTS_AT, RECTS = range(4)
 VACANT = -1
 
@@ -80,7 +82,7 @@ def heap_of(messages, slots):
     return heap[:size]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _push(heap, size, time, seq, slot):
     at = size
     while at and heap[(at - 1) >> 1, 0] > time:
@@ -89,7 +91,7 @@ def _push(heap, size, time, seq, slot):
     heap[at, 0], heap[at, 1], heap[at, 2] = time, seq, slot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _drop_first(heap, size):
     """Take the first entry off; `size` is what remains."""
     time, seq, slot = heap[size]
@@ -199,17 +201,17 @@ def told(events, versions, count, found, found_end):
     return slots[:total], signs[:total], numbers[:total]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _size(found_end, at):
     return found_end[at] - (found_end[at - 1] if at else 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _those(found, found_end, at):
     return found[(found_end[at - 1] if at else 0) : found_end[at]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _difference(old, new, slots, signs, total):
     """Who is only among `old`, and who only among `new`, both ascending."""
     i, j = 0, 0

@@ -5,22 +5,22 @@ The arrays are those of `messages`, of `nearcast.boolean._clauses` and of
 """
 
 import numpy as np
-from numba import njit
 
+from nearcast.inner import inner
 from nearcast.moving._flat.messages import RECTS, RECTS_AT, WORDS, WORDS_AT
 from nearcast.space._kernels import region_meets
 
 NOTHING = -1  # instead of a row of regions
 
 
-@njit(cache=True, nogil=True)
+@inner
 def longer(array, size):
     more = np.empty(size, array.dtype)
     more[: len(array)] = array
     return more
 
 
-@njit(cache=True, nogil=True)
+@inner
 def meets(regions, row, is_earth, messages, slot):
     """Is a message in a region, exactly?"""
     kind, shape, ring_start, polygon_start, vertices = regions
@@ -31,7 +31,7 @@ def meets(regions, row, is_earth, messages, slot):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has(messages, slot, word):
     begin = messages.head[slot, WORDS_AT]
     end = begin + messages.head[slot, WORDS]
@@ -40,7 +40,7 @@ def _has(messages, slot, word):
     return begin < end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def message_holds(messages, slot, wanted, required, forbidden):
     """Does a message satisfy a clause, given as numbers of words?"""
     holds, k = True, 0
@@ -50,7 +50,7 @@ def message_holds(messages, slot, wanted, required, forbidden):
     return holds
 
 
-@njit(cache=True, nogil=True)
+@inner
 def holds_earlier(messages, slot, clauses, chains, number_of, entry, last):
     """Does a message satisfy a clause before `last`, which has found it too?"""
     while entry != last:

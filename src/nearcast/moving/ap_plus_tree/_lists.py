@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nearcast.boolean._records import EMPTY, RUN
 from nearcast.boolean.ap_tree._layout import CHILD_START, ROOT
 from nearcast.boolean.ap_tree._update import children_of
+from nearcast.inner import inner
 
 NEXT, COUNT, POSTINGS = 0, 1, 2
 LONGEST = 14
@@ -42,7 +43,7 @@ def no_lists(positions: int) -> MessageLists:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_positions(lists, positions):
     """The lists with a place for so many child positions.  O(1) amortised."""
     if positions + 1 <= len(lists.first):
@@ -63,7 +64,7 @@ def is_live(messages, posting):
     return messages.seq[slot] >= 0 and (messages.seq[slot] & LOW) == (posting & LOW)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def append(lists, position, posting):
     """Add a posting to the list at a child position; -1 is the root.  O(1)."""
     chunks, used = lists.chunks, lists.used
@@ -88,7 +89,7 @@ def append(lists, position, posting):
     return MessageLists(lists.first, chunks, used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_list(lists, position, out, total):
     """Empty a list; its postings go to `out`: (out, total).  O(its length)."""
     at = lists.first[position + 1]
@@ -109,7 +110,7 @@ def take_list(lists, position, out, total):
     return out, total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lift(tree, lists, reference, position):
     """Move all messages below a reference that has been replaced up to its position.  O(they)."""
     out, total = np.empty(64, np.int64), np.int64(0)
@@ -140,7 +141,7 @@ def lift(tree, lists, reference, position):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def carried(old, new, lists):
     """The lists of a tree for a copy of it with other positions.  O(children)."""
     first = np.zeros(len(new.children) + 1, np.int64)

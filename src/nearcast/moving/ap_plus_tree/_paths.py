@@ -23,13 +23,14 @@ from nearcast.boolean.ap_tree._layout import (
     get_child,
 )
 from nearcast.boolean.ap_tree._plan import keyword_at
+from nearcast.inner import inner
 from nearcast.moving.ap_plus_tree._lists import append, posting_of
 
 UNKNOWN = (1 << 27) - 1
 """Instead of the rank of a word that no subscription has: beyond all cuts."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def entry_paths(tree, clauses, entry, bounds, world, paths, regions):
     """The ways of an entry over a rectangle: (paths, regions, how many positions).  O(they).
 
@@ -178,7 +179,7 @@ def insert_messages(tree, lists, messages, rank_of, slots, most_copies):
     return lists
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fit(queue, queue_from, needed):
     if needed <= len(queue):
         return queue, queue_from

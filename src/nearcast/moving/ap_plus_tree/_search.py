@@ -9,6 +9,7 @@ have in part (case 3), only the new one has (case 4).
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner
 from nearcast.moving._flat.verify import NOTHING, holds_earlier, longer, meets, message_holds
 from nearcast.moving.ap_plus_tree._lists import COUNT, NEXT, POSTINGS, is_live
 from nearcast.moving.ap_plus_tree._paths import entry_paths
@@ -89,7 +90,7 @@ def list_differences(
     return rows[:total], signs[:total], found[:total], candidates
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_same_part(region, old, old_row, new, new_row):
     """Do two boxes have the same part of a node's region (case 1)?"""
     if old_row == NOTHING or new_row == NOTHING:
@@ -107,7 +108,7 @@ def _has_same_part(region, old, old_row, new, new_row):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_among(paths, count, position):
     at = 0
     while at < count and paths[at, 0] != position:
@@ -115,7 +116,7 @@ def _is_among(paths, count, position):
     return at < count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def distinct_from(signs, found, begin, total):
     """Leave one of each message that a row has found several times; returns the new total."""
     if total - begin < 2:

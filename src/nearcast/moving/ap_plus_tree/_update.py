@@ -6,6 +6,7 @@ from numba import njit
 from nearcast.boolean._records import EMPTY, ENTRY, RUN, SHAPED, WORD_A, run_start
 from nearcast.boolean.ap_tree._layout import CHILDREN, GARBAGE, RECORDS, get_child
 from nearcast.boolean.ap_tree._update import change, repack
+from nearcast.inner import inner
 from nearcast.moving.ap_plus_tree._lists import COUNT, INNER, NEXT, carried, lift, with_positions
 from nearcast.moving.ap_plus_tree._paths import entry_paths
 
@@ -50,7 +51,7 @@ def change_entries(tree, lists, clauses, statistics, settings, old, new, world, 
     return tree, lists, False, moved
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rewrite(tree, position, entry, record):
     """Give the record of an entry in a leaf another rectangle."""
     at = run_start(get_child(tree, position))
@@ -60,7 +61,7 @@ def _rewrite(tree, position, entry, record):
     tree.records[at, WORD_A] = (tree.records[at, WORD_A] & ~SHAPED) | (record[WORD_A] & SHAPED)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _change_one(
     tree, lists, clauses, statistics, settings, record, world, adding, paths, regions
 ):  # fmt: skip

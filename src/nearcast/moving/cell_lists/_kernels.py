@@ -19,6 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.boolean._quad._cells import DEPTH, cells_of_box
+from nearcast.inner import inner
 from nearcast.moving._flat.messages import RECTS, RECTS_AT, WORDS, WORDS_AT
 from nearcast.moving._flat.verify import NOTHING, holds_earlier, longer, meets, message_holds
 from nearcast.moving.ap_plus_tree._lists import (
@@ -53,7 +54,7 @@ def no_keys(words: int) -> Keys:
     return Keys(np.zeros((64, 3), np.int64), np.zeros(words + 1, np.int64), np.zeros(2, np.int64))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row(table, key):
     """The row of a key, or the free one where it belongs.  O(1) expected."""
     mask = len(table) - 1
@@ -63,7 +64,7 @@ def _row(table, key):
     return at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _with_room(keys):
     """The keys with room for one more.  O(1) amortised."""
     if 3 * keys.used[ROWS] < 2 * len(keys.table):
@@ -75,7 +76,7 @@ def _with_room(keys):
     return Keys(table, keys.counts, keys.used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _key(word, level, cell):
     return np.int64(word) << 20 | np.int64(level) << 16 | np.int64(cell)
 
@@ -216,7 +217,7 @@ def cell_differences(
     return rows[:total], signs[:total], found[:total], candidates
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _finest(sides, x0, y0, x1, y1):
     """The finest grid in which a rectangle touches few cells; the coarsest where it is large."""
     level = 0
@@ -230,7 +231,7 @@ def _finest(sides, x0, y0, x1, y1):
     return level
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _inner(frame, regions, row):
     """First and last column and row such that all places strictly between are in a region."""
     kind, shape = regions[0], regions[1]
@@ -241,7 +242,7 @@ def _inner(frame, regions, row):
     return 0, 0, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_within(low, high, number, side):
     """Do all places of a column or row lie strictly between two of them?"""
     first = ((number << DEPTH) + side - 1) // side

@@ -25,6 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.inner import inner
+
 EMPTY, RUN, NODE, ONE = 0, 1, 2, 3
 SIZES = 4
 REACH = (0, 64, 1024, 1 << 15)
@@ -100,7 +102,7 @@ def child_of(posting, level):
     return ((posting & SLOT_MASK) >> (4 * (level - SPACE_LEVELS))) & 15
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_of(trees, reference):
     """How many postings are at a reference.  O(1)."""
     kind = reference & 3
@@ -111,7 +113,7 @@ def count_of(trees, reference):
     return np.int64(kind == ONE)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def with_room(trees, postings, nodes):
     """The trees with room for so many more of each; grows by a quarter.  O(1) amortised."""
     used, rows, cells = trees.used, trees.nodes, trees.postings
@@ -126,7 +128,7 @@ def with_room(trees, postings, nodes):
     return Quadtrees(trees.root, rows, cells, used)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def piece_for(count):
     """(how many places a run of so many postings owns, the cell of `used` with a free piece)."""
     size, cell = 2, FREE_PIECES
@@ -136,7 +138,7 @@ def piece_for(count):
     return size, cell
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _claim(trees, count):
     """Free places for a run: (trees, the first).  O(1) amortised.
 
@@ -160,14 +162,14 @@ def _claim(trees, count):
     return trees, start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _release(trees, start, size):
     cell = piece_for(size)[1]
     trees.postings[start] = trees.used[cell]
     trees.used[cell] = start
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _claim_node(trees):
     row = trees.used[FREE_NODE]
     if row:
@@ -180,7 +182,7 @@ def _claim_node(trees):
     return trees, row
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add(trees, row, size_class, posting):
     """Add a posting to the tree of a word.  O(depth), amortised."""
     at = np.int64(-1)  # the holder: root[row, size_class], or the child `child` of node `at`
@@ -224,7 +226,7 @@ def add(trees, row, size_class, posting):
             return trees
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _divided(trees, start, level):
     """A node of what is in a full run: (trees, its row)."""
     trees, node = _claim_node(trees)
@@ -249,7 +251,7 @@ def _divided(trees, start, level):
     return trees, node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_out(trees, row, size_class, posting):
     """Remove a posting that is in the tree of a word.  O(depth)."""
     at = np.int64(-1)
@@ -289,7 +291,7 @@ def take_out(trees, row, size_class, posting):
         return trees
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _merged(trees, reference, without):
     """A run of what is below a node, but for one posting: (trees, its reference)."""
     waiting = np.empty(FANOUT * (SPACE_LEVELS + 9), np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.boolean.rarest_word_tree._frame import FARTHEST, NOWHERE_ABOVE, steps_of_point
+from nearcast.inner import inner
 from nearcast.moving._flat.verify import NOTHING, holds_earlier, longer, meets, message_holds
 from nearcast.moving.word_quadtrees._layout import (
     EMPTY,
@@ -109,7 +110,7 @@ def differences(
     return rows[:total], signs[:total], found[:total], candidates
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_same_box(old, old_row, new, new_row):
     if old_row == NOTHING or new_row == NOTHING:
         return False
@@ -118,7 +119,7 @@ def _is_same_box(old, old_row, new, new_row):
     return (old[1][old_row] == new[1][new_row]).all()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fill_side(side, frame, regions, row, cover):
     """The steps of a region: west, south, east, north of what it may meet and what it must."""
     kind, shape = regions[0], regions[1]
@@ -138,12 +139,12 @@ def _fill_side(side, frame, regions, row, cover):
         side[LEAST : LEAST + 2], side[LEAST + 2 : LEAST + 4] = NOWHERE_ABOVE, -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _finite(value):
     return min(max(np.float64(value), -FARTHEST), FARTHEST)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rarest(trees, clauses, number_of, entry):
     """(row of `root`, how many messages) of the required word that the fewest have."""
     required = clauses.required[entry]
@@ -158,7 +159,7 @@ def _rarest(trees, clauses, number_of, entry):
     return best, least
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _total(trees, row):
     total = np.int64(0)
     for size in range(trees.root.shape[1]):
@@ -166,7 +167,7 @@ def _total(trees, row):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _walk(trees, row, mine, other, waiting, near):
     """The messages of a word that may be in one region and not in the other: (near, count)."""
     count = 0

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.boolean.rarest_word_tree._frame import steps_of_point
+from nearcast.inner import inner
 from nearcast.moving._flat.messages import RECTS, RECTS_AT, WORDS, WORDS_AT
 from nearcast.moving.word_quadtrees._layout import (
     NODE,
@@ -76,7 +77,7 @@ def remove_messages(trees, frame, messages, slots):
     return trees
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _prefetch(trees, messages, begin, end, size, posting):
     """Ask for what the words of a message lead to: each step for all of them before the next."""
     for k in range(begin, end):

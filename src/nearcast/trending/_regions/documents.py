@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf
+from nearcast.inner import inner, leaf
 from nearcast.trending._regions.runs import (
     HIGH,
     NONE,

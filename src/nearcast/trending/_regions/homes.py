@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner, leaf
 from nearcast.trending._regions.documents import (
     LIVE,
     RECTS,
     TERMS,
     Archive,
 )
-from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import (
     EVERYWHERE,
     HOME,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import leaf
+from nearcast.inner import leaf
 
 WIDE, EVERYWHERE, ORIGIN = 1, 2, 600
 HOME = 256

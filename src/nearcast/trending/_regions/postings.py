@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.inner import inner, leaf
 from nearcast.space._kernels import region_meets
 from nearcast.trending._regions.documents import RECTS, TERMS, Archive
-from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import (
     ALL_TERMS,
     EVERYWHERE,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf, melting
+from nearcast.inner import inner, leaf, melting
 from nearcast.trending._regions.rows import HELD, STEP, K
 
 LISTS, STEPS = 0, 1

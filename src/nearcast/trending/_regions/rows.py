@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import leaf, melting
+from nearcast.inner import leaf, melting
 
 K, HELD, ROOM, LEVEL, STEP = 0, 1, 2, 3, 4
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf
+from nearcast.inner import inner, leaf
 
 START, LOG, FIRST, COUNT, MASS = 0, 1, 2, 3, 4
 USED, VACANT, POOL = 0, 1, 2

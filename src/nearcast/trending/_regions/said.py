@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.inner import inner, leaf, melting
 from nearcast.trending._regions.documents import TERMS
-from nearcast.trending._regions.inner import inner, leaf, melting
 from nearcast.trending._regions.postings import halve_masses, worth
 from nearcast.trending._regions.remembered import remember
 from nearcast.trending._regions.rows import HELD, halve, least, sink

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf
+from nearcast.inner import inner, leaf
 
 NONE = -1
 _TERM_LOW, _TERM_SHIFT, _CELL_SHIFT = 0x3FFFFF, 10, 22

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from nearcast.inner import melting
 from nearcast.space._kernels import CIRCLE, DEGREE, EARTH_RADIUS
-from nearcast.trending._regions.inner import melting
 
 INSIDE, OUTSIDE, UNSURE = 1, 0, -1
 _METRES = DEGREE * EARTH_RADIUS  # of a degree

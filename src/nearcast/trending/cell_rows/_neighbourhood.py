@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.inner import inner, leaf
 from nearcast.space._kernels import BOX, region_meets
-from nearcast.trending._regions.inner import inner, leaf
 from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
 from nearcast.trending._regions.runs import COUNT, HIGH, MASS, NONE, number_at

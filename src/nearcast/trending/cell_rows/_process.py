@@ -10,11 +10,11 @@ and those documents themselves, counted one by one.
 import numpy as np
 from numba import njit
 
+from nearcast.inner import leaf, melting
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
 from nearcast.trending._regions.homes import NO_LEVEL, homes_to_visit
-from nearcast.trending._regions.inner import leaf, melting
 from nearcast.trending._regions.postings import (
     MOST_RECTS,
     add_to_cells,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf
+from nearcast.inner import inner, leaf
 from nearcast.trending._regions.places import (
     EVERYWHERE,
     HOME,

@@ -8,6 +8,7 @@ so that their sum bounds what any member has (Theorem 4).
 import numpy as np
 from numba import njit
 
+from nearcast.inner import inner, leaf, melting
 from nearcast.space._kernels import region_meets
 from nearcast.trending._regions.documents import (
     LIVE,
@@ -16,7 +17,6 @@ from nearcast.trending._regions.documents import (
     drop_document,
     earliest,
 )
-from nearcast.trending._regions.inner import inner, leaf, melting
 from nearcast.trending._regions.places import ALL_TERMS, EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import (
     MOST_RECTS,

@@ -9,10 +9,10 @@ order anew.
 import numpy as np
 from numba import njit
 
+from nearcast.inner import leaf, melting
 from nearcast.space._kernels import region_meets
 from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
 from nearcast.trending._regions.homes import homes_to_visit
-from nearcast.trending._regions.inner import leaf, melting
 from nearcast.trending._regions.postings import (
     MOST_RECTS,
     add_to_cells,

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nearcast.trending._regions.inner import inner, leaf
+from nearcast.inner import inner, leaf
 
 FREE = -1
 OWNER = 32
