@@ -1,0 +1,55 @@
+"""Lists that a step may have changed, as they were before it.
+
+    slot   int32[L]      the subscription
+    start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
+    term   int32[T]
+    count  int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
+                         subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
+                         made anew; CHANGED lists
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.trending._nearby.documents import larger
+from nearcast.trending._nearby.inner import inner
+
+LISTS, STEP, CANDIDATES, COMPUTED, REFILLED, CHANGED = range(6)
+
+
+class Touched(NamedTuple):
+    """The arrays; see the module docstring."""
+
+    slot: NDArray[np.int32]
+    start: NDArray[np.int64]
+    term: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+def none_touched() -> Touched:
+    """The arrays before the first step."""
+    return Touched(
+        np.empty(16, np.int32), np.zeros(17, np.int64), np.empty(64, np.int32), np.zeros(6, np.int64)
+    )
+
+
+@inner
+def with_room(touched, entries):
+    """Room for one list more, of so many terms."""
+    lists = touched.count[LISTS]
+    if lists < len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
+        return touched
+    size = 2 * touched.start[lists] + entries
+    return Touched(
+        larger(touched.slot, 2 * len(touched.slot)), larger(touched.start, 2 * len(touched.slot) + 1),
+        larger(touched.term, max(size, len(touched.term))), touched.count,
+    )  # fmt: skip
+
+
+@inner
+def next_step(touched):
+    """Nothing is touched yet."""
+    touched.count[STEP] += 1
+    touched.count[LISTS] = 0

@@ -1,0 +1,166 @@
+"""A document arrives: rows grow, and terms become rows of cells where they may come into a list."""
+
+import numpy as np
+
+from nearcast.trending._nearby.documents import LOST, MASS
+from nearcast.trending._nearby.inner import inner
+from nearcast.trending._nearby.places import distance, way
+from nearcast.trending._nearby.touched import CANDIDATES
+from nearcast.trending.term_fields._cells import (
+    CELLS,
+    COLUMNS,
+    FIRST_COLUMN,
+    FIRST_ROW,
+    FLOOR,
+    HEIGHT,
+    LAT,
+    LON,
+    NEAR,
+    REACH,
+    SLACK,
+    WIDTH,
+    far_field,
+    is_far,
+    seen_from,
+    soil,
+)
+from nearcast.trending.term_fields._lists import look_at_lists
+from nearcast.trending.term_fields._rows import add_row, most_within, row_of
+from nearcast.trending.term_fields._tree import (
+    ALL_HAVE_IT,
+    CELL,
+    LEFT,
+    MARGIN,
+    RADIUS,
+    RIGHT,
+    SHORT,
+    entry_of,
+    known_spare,
+    put_spare,
+    settle,
+    with_entries,
+)
+from nearcast.trending.term_fields import _tree as nodes
+
+DEEP = 512  # more than twice the depth of the tree
+TRIES = 16.0  # documents until a node where the cells below had to be asked is tried again
+
+
+@inner
+def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
+    """To every row of the terms that are marked.  O(rows), and columns of cells that are near."""
+    own = np.empty(256)
+    for c in range(cells.ends[CELLS]):
+        head, frame = cells.head[c], cells.frame[c]
+        first, height, width = head[FIRST_ROW], head[HEIGHT], head[WIDTH]
+        is_seen, is_field, most = False, False, 0.0
+        c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(height):
+            times = documents.mark[cells.term[first + i]]
+            if times == 0:
+                continue
+            if not is_seen:
+                is_seen = True
+                far, u, v = seen_from(frame, x, y, z, rules.on_earth)
+                most = (1.0 + 2.0 * rules.field_error) / (
+                    rules.a + max(0.0, far * SHORT - frame[REACH])
+                )
+                is_field = is_far(far, frame[REACH], rules)
+                if is_field:
+                    c0, c1, c2, c3, c4, c5 = far_field(far, u, v, rules)
+                else:
+                    if width > len(own):
+                        own = np.empty(2 * width)
+                    for j in range(width):
+                        at = cells.at[head[FIRST_COLUMN] + j]
+                        own[j] = weight / (
+                            rules.a + distance(at[LON], at[LAT], lon, lat, rules.on_earth)
+                        )
+                    touched.count[CANDIDATES] += width
+            field, amount = cells.field[first + i], times * weight
+            if is_field:
+                field[0] += amount * c0
+                field[1] += amount * c1
+                field[2] += amount * c2
+                field[3] += amount * c3
+                field[4] += amount * c4
+                field[5] += amount * c5
+            else:
+                near = head[NEAR] + i * head[COLUMNS]
+                for j in range(width):
+                    cells.near[near + j] += times * own[j]
+            field[SLACK] -= amount * most
+            if field[SLACK] < 0.0:
+                soil(cells, c)
+
+
+@inner
+def welcome(state, term, weight, x, y, z, spelling, rules):
+    """The term is a row of every cell where it may come into a list.  The state.
+
+    O(1) where the root knows that there is none; nodes below it else.
+    """
+    documents, cells, tree, touched = state
+    stack, bounds, above, full = (
+        np.empty(DEEP, np.int64), np.empty(DEEP), np.empty(DEEP, np.int64), np.zeros(DEEP, np.int64)
+    )  # fmt: skip
+    everything = (documents.sums[term, MASS] + documents.sums[term, LOST]) / rules.a
+    stack[0], above[0], top = 0, DEEP - 1, 1
+    while top > 0:
+        level = top - 1
+        node = stack[level]
+        if node < 0:  # both sides were looked at
+            node, top = ~node, level
+            tree = with_entries(tree)
+            if full[level] == 2:
+                full[above[level]] += 1
+                put_spare(tree, node, term, ALL_HAVE_IT)
+            else:
+                spare = MARGIN * tree.ball[node, nodes.FLOOR] - bounds[level]
+                put_spare(tree, node, term, spare if spare > 0.0 else -TRIES)
+            continue
+        ball = tree.ball[node]
+        top = level
+        if everything <= MARGIN * ball[nodes.FLOOR]:
+            continue
+        at = entry_of(tree, node, term)
+        spare = known_spare(tree, at, node)
+        if spare == ALL_HAVE_IT:
+            full[above[level]] += 1
+            continue
+        if spare >= 0.0:
+            far = way(x - ball[nodes.X], y - ball[nodes.Y], z - ball[nodes.Z], rules.on_earth)
+            spare -= weight / (rules.a + max(0.0, far * SHORT - ball[RADIUS]))
+            if spare >= 0.0:
+                tree.known[at, 0] = spare
+                continue
+        c = np.int64(tree.link[node, CELL])
+        if c >= 0 and row_of(cells, c, term) >= 0:
+            full[above[level]] += 1
+            continue
+        bound = np.inf
+        if spare < -1.0:
+            tree.known[at, 0] = spare + 1.0
+        else:
+            enough = 4.0 * MARGIN * ball[nodes.FLOOR]  # floors rise when they are looked at
+            bound = most_within(
+                documents, term, ball[nodes.X], ball[nodes.Y], ball[nodes.Z], ball[RADIUS],
+                enough, rules,
+            )  # fmt: skip
+            if bound > enough:
+                bound = np.inf
+        if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
+            touched = look_at_lists(cells, c, touched, spelling, rules)
+            settle(tree, cells, c)
+            if bound > MARGIN * cells.frame[c, FLOOR]:
+                cells = add_row(cells, tree, c, term, documents, touched, rules)
+                full[above[level]] += 1
+                continue
+        if bound <= MARGIN * ball[nodes.FLOOR]:
+            tree = with_entries(tree)
+            put_spare(tree, node, term, MARGIN * ball[nodes.FLOOR] - bound)
+            continue
+        stack[level], bounds[level], full[level], top = ~node, bound, 0, level + 3
+        stack[level + 1], above[level + 1] = tree.link[node, LEFT], level
+        stack[level + 2], above[level + 2] = tree.link[node, RIGHT], level
+    return documents, cells, tree, touched
