@@ -3,7 +3,7 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import ScanTrending
+from nearcast.trending import ScanTrending, TermFields
 
 
 class NearbyScan(ScanTrending):
@@ -12,4 +12,8 @@ class NearbyScan(ScanTrending):
     kinds = (NearbyTrendingSubscription,)
 
 
-INDEXES = {"NearbyScan": partial(NearbyScan, a=1.0, max_error=0.0)}
+INDEXES = {
+    "NearbyScan": partial(NearbyScan, a=1.0, max_error=0.0),
+    "TermFields": partial(TermFields, a=1.0, max_error=0.0),
+    "TermFieldsWithin": partial(TermFields, a=1.0, max_error=0.05),
+}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nearcast.trending.index import TrendingIndex, TrendingStats
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
+    from nearcast.trending.term_fields import TermFields
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
     from nearcast.trending.terms_change import TermsChange
 
@@ -20,6 +21,7 @@ __all__ = [
     "Decay",
     "NearbyIndex",
     "ScanTrending",
+    "TermFields",
     "TermRules",
     "TermsChange",
     "TrendingIndex",
@@ -31,6 +33,7 @@ _MODULES = {
     "index": ("TrendingIndex", "TrendingStats"),
     "nearby": ("NearbyIndex",),
     "scan": ("ScanTrending",),
+    "term_fields": ("TermFields",),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),
 }

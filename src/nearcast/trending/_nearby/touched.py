@@ -17,6 +17,7 @@ from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.inner import inner
 
 LISTS, STEP, CANDIDATES, COMPUTED, REFILLED, CHANGED = range(6)
+MOST_STEPS = 1 << 31  # then they are counted from 0 again: stamps are int32
 
 
 class Touched(NamedTuple):
@@ -51,5 +52,5 @@ def with_room(touched, entries):
 @inner
 def next_step(touched):
     """Nothing is touched yet."""
-    touched.count[STEP] += 1
+    touched.count[STEP] = (touched.count[STEP] + 1) % MOST_STEPS
     touched.count[LISTS] = 0

@@ -13,7 +13,7 @@ they only grow as well.
 import numpy as np
 
 from nearcast.trending._nearby.inner import inner
-from nearcast.trending._nearby.touched import LISTS, STEP, Touched, with_room
+from nearcast.trending._nearby.touched import LISTS, STEP, with_room
 from nearcast.trending.term_fields._cells import (
     ALONG_U,
     ALONG_V,
@@ -143,7 +143,9 @@ def look_at_lists(cells, c, touched, spelling, rules):
     floor = np.inf
     for j in range(head[WIDTH]):
         column_scores(cells, head, j, scores)
-        if not is_right(cells, head, j, scores, limit, mine):
+        is_other = cells.column[head[FIRST_COLUMN] + j, STAMP] == touched.count[STEP]
+        # What a step has changed it leaves in the exact order, whichever term came first.
+        if not is_right(cells, head, j, scores, limit, mine) or is_other:
             touched = remember(touched, cells, head, j)
             sort_list(cells, head, j, scores, spelling)
             mine[:] = 0
