@@ -86,13 +86,9 @@ class FlatNearby(NearbyIndex):
 
     @abstractmethod
     def _enter(
-        self,
-        slots: NDArray[np.int32],
-        k: NDArray[np.int32],
-        at: NDArray[np.float64],
-        at_once: bool,
+        self, slots: NDArray[np.int32], k: NDArray[np.int32], at: NDArray[np.float64]
     ) -> None:
-        """Subscriptions have come; `at_once`: nobody asks what that changes."""
+        """Subscriptions have come, and have their lists."""
 
     @abstractmethod
     def _leave(self, slot: int) -> None:
@@ -132,7 +128,7 @@ class FlatNearby(NearbyIndex):
     def subscribe(self, subscription: AnyTrending) -> list[TermsChange]:
         self._check_nearby(subscription)
         before = _terms(self.top(subscription.id)) if subscription.id in self else ()
-        self._add([subscription], at_once=False)
+        self._add([subscription])
         change = terms_change(subscription.id, before, self.top(subscription.id))
         others = self._changes(besides=self._slot(subscription.id))
         return [change, *others] if change else others
@@ -148,9 +144,9 @@ class FlatNearby(NearbyIndex):
         for kind in (int, str):  # a column of ids has one kind
             rows = [row for row in subscriptions if isinstance(row.id, kind)]
             if rows:
-                self._add(rows, at_once=True)
+                self._add(rows)
 
-    def _add(self, rows: list[Any], *, at_once: bool) -> None:
+    def _add(self, rows: list[Any]) -> None:
         ids = pa.array([row.id for row in rows])
         live = self._ids.find(ids)
         for slot in live[live >= 0].tolist():
@@ -160,7 +156,7 @@ class FlatNearby(NearbyIndex):
         at = np.array([(row.at.lon, row.at.lat) for row in rows])
         self._longest_list = max(self._longest_list, int(k.max()))
         self._extend(at)
-        self._enter(slots, k, at, at_once)
+        self._enter(slots, k, at)
 
     def unsubscribe(self, subscription_id: Id) -> None:
         self._remove(self._slot(subscription_id))

@@ -42,11 +42,12 @@ def with_room(touched, entries):
     lists = touched.count[LISTS]
     if lists < len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
         return touched
-    size = 2 * touched.start[lists] + entries
-    return Touched(
-        larger(touched.slot, 2 * len(touched.slot)), larger(touched.start, 2 * len(touched.slot) + 1),
-        larger(touched.term, max(size, len(touched.term))), touched.count,
-    )  # fmt: skip
+    slot, start, term = touched.slot, touched.start, touched.term
+    if lists == len(slot):
+        slot, start = larger(slot, 2 * lists), larger(start, 2 * lists + 1)
+    if start[lists] + entries > len(term):
+        term = larger(term, 2 * (start[lists] + entries))
+    return Touched(slot, start, term, touched.count)
 
 
 @inner

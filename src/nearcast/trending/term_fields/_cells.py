@@ -15,11 +15,12 @@ changes nothing here.
                              to each other and to the way up; REACH, the most a column may be off
                              the middle; FLOOR, no list of the cell has a lower last score, 0 where
                              a list is not full
-    head     int64[C, 11]    the FIRST_COLUMN of COLUMNS, of which WIDTH are in use; the FIRST_ROW
+    head     int64[C, 12]    the FIRST_COLUMN of COLUMNS, of which WIDTH are in use; the FIRST_ROW
                              of ROWS, of which HEIGHT are in use; NEAR: row i has
                              near[NEAR + i * COLUMNS:][:WIDTH]; ORDER: column j has the rows
                              order[ORDER + j * DEPTH:][:LISTED], best first; NODE, see `_tree`;
-                             DIRTY, 1 when its lists are to be looked at
+                             DIRTY, 1 when its lists are to be looked at; LOOKED, the step in which
+                             they were
     column   int32[n, 4]     SLOT of the subscription; K; LISTED, how many terms its list has;
                              STAMP, the step in which its list was remembered
     at       float64[n, 4]   LON, LAT, and the place (ALONG_U, ALONG_V) from the middle
@@ -48,6 +49,7 @@ from nearcast.trending._nearby.places import spot, way
 
 X, Y, Z, U, V, REACH, FLOOR = 0, 1, 2, 3, 6, 9, 10
 FIRST_COLUMN, COLUMNS, WIDTH, FIRST_ROW, ROWS, HEIGHT, NEAR, ORDER, DEPTH, NODE, DIRTY = range(11)
+LOOKED = 11
 SLOT, K, LISTED, STAMP = range(4)
 LON, LAT, ALONG_U, ALONG_V = range(4)
 SLACK = 6
@@ -79,7 +81,7 @@ def no_cells() -> Cells:
     """The arrays of none."""
     return Cells(
         np.zeros((4, 11), np.float64),
-        np.zeros((4, 11), np.int64),
+        np.zeros((4, 12), np.int64),
         np.empty((16, 4), np.int32),
         np.empty((16, 4), np.float64),
         np.empty(16, np.int32),
@@ -96,6 +98,12 @@ def no_cells() -> Cells:
 
 
 @inner
+def rows_up_to(count):
+    """Room for rows, some to spare."""
+    return (count + 11) // 8 * 8 - 4 if count > 4 else 4
+
+
+@inner
 def with_blocks(cells, columns, rows, nears, orders):
     """Arrays with room for so much more; all blocks are packed when there was none.  Amortised."""
     ends = cells.ends
@@ -109,9 +117,10 @@ def with_blocks(cells, columns, rows, nears, orders):
     live = np.zeros(4, np.int64)
     for c in range(ends[CELLS]):
         head = cells.head[c]
+        needed = min(head[ROWS], rows_up_to(head[HEIGHT]))
         live[0] += head[COLUMNS]
-        live[1] += head[ROWS]
-        live[2] += head[ROWS] * head[COLUMNS]
+        live[1] += needed
+        live[2] += needed * head[COLUMNS]
         live[3] += head[DEPTH] * head[COLUMNS]
     packed = Cells(
         cells.frame, cells.head,
@@ -126,7 +135,8 @@ def with_blocks(cells, columns, rows, nears, orders):
     ends[COLUMNS_END : ORDERS + 1] = 0
     for c in range(ends[CELLS]):
         head = cells.head[c]
-        move_cell(cells, packed, c, head[COLUMNS], head[ROWS], head[DEPTH])
+        needed = min(head[ROWS], rows_up_to(head[HEIGHT]))
+        move_cell(cells, packed, c, head[COLUMNS], needed, head[DEPTH])
     return packed
 
 
@@ -180,12 +190,6 @@ def new_cell(cells):
     cells.frame[c] = 0.0
     cells.head[c] = 0
     return cells
-
-
-@inner
-def rows_up_to(count):
-    """Room for rows, some to spare."""
-    return (count + 11) // 8 * 8 - 4 if count > 4 else 4
 
 
 @inner

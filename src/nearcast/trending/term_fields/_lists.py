@@ -24,7 +24,9 @@ from nearcast.trending.term_fields._cells import (
     FLOOR,
     HEIGHT,
     LISTED,
+    LOOKED,
     NEAR,
+    NODE,
     ORDER,
     SLACK,
     SLOT,
@@ -32,7 +34,15 @@ from nearcast.trending.term_fields._cells import (
     WIDTH,
     K,
 )
+from nearcast.trending.term_fields._tree import (
+    MARGIN,
+    no_longer_row,
+    put_spare,
+    settle,
+    with_entries,
+)
 
+FADED = 0.6  # of the lowest last score of the cell: what has less everywhere is a row no longer
 SAME = 1e-11  # scores that differ by this share are equal: sums depend on the order of additions
 
 
@@ -134,12 +144,15 @@ def is_right(cells, head, j, scores, limit, mine):
 
 
 @inner
-def look_at_lists(cells, c, touched, spelling, rules):
-    """All lists of a cell are right, and it is known for how long.  O(columns * rows)."""
+def look_at_lists(cells, tree, c, touched, spelling, rules):
+    """All lists of a cell are right, and it is known for how long.  O(columns * rows).
+
+    Rows that are far from all of them go. The arrays that may be others now.
+    """
     head, frame = cells.head[c], cells.frame[c]
     height, limit = head[HEIGHT], 1.0 + rules.patience
     scores, mine = np.empty(height), np.zeros(height, np.int32)
-    slack = np.full(height, np.inf)
+    slack, most = np.full(height, np.inf), np.zeros(height)
     floor = np.inf
     for j in range(head[WIDTH]):
         column_scores(cells, head, j, scores)
@@ -157,12 +170,60 @@ def look_at_lists(cells, c, touched, spelling, rules):
             slack[row] = min(slack[row], limit * least - scores[row])
             least = min(least, scores[row])
         for i in range(height):
+            most[i] = max(most[i], scores[i])
             if mine[i] != j + 1:
                 slack[i] = min(slack[i], limit * least - scores[i])
         floor = min(floor, least if column[LISTED] == column[K] else 0.0)
     cells.field[head[FIRST_ROW] : head[FIRST_ROW] + height, SLACK] = slack
     frame[FLOOR] = floor
-    return touched
+    head[LOOKED] = touched.count[STEP]
+    faded = 0
+    for i in range(height):
+        faded += most[i] < FADED * floor
+    if faded > 0:
+        tree = drop_rows(cells, tree, head, most, floor)
+    settle(tree, cells, c)
+    return tree, touched
+
+
+@inner
+def drop_rows(cells, tree, head, most, floor):
+    """Rows that have too little at every column go; the tree knows how much they may grow."""
+    height, width = head[HEIGHT], head[WIDTH]
+    new, count = np.full(height, -1, np.int64), 0
+    for i in range(height):
+        term = cells.term[head[FIRST_ROW] + i]
+        if most[i] < FADED * floor:
+            no_longer_row(tree, head[NODE], term)
+            tree = with_entries(tree)
+            if floor < np.inf:
+                put_spare(tree, head[NODE], term, MARGIN * floor - most[i])
+            continue
+        new[i] = count
+        if count < i:
+            cells.term[head[FIRST_ROW] + count] = term
+            cells.field[head[FIRST_ROW] + count] = cells.field[head[FIRST_ROW] + i]
+            to, source = head[NEAR] + count * head[COLUMNS], head[NEAR] + i * head[COLUMNS]
+            for j in range(width):
+                cells.near[to + j] = cells.near[source + j]
+        count += 1
+    head[HEIGHT] = count
+    renumber(cells, head, new)
+    return tree
+
+
+@inner
+def renumber(cells, head, new):
+    """Rows have new numbers, -1 for those that are gone."""
+    for j in range(head[WIDTH]):
+        column = cells.column[head[FIRST_COLUMN] + j]
+        at, listed = head[ORDER] + j * head[DEPTH], 0
+        for p in range(column[LISTED]):
+            row = new[cells.order[at + p]]
+            if row >= 0:
+                cells.order[at + listed] = row
+                listed += 1
+        column[LISTED] = listed
 
 
 @inner

@@ -35,7 +35,6 @@ from nearcast.trending.term_fields._cells import (
     WIDTH,
     move_cell,
     new_cell,
-    place_column,
     place_middle,
     put_column,
     soil,
@@ -43,13 +42,12 @@ from nearcast.trending.term_fields._cells import (
     with_blocks,
 )
 from nearcast.trending.term_fields._lists import column_scores, count_changed, look_at_lists
-from nearcast.trending.term_fields._rows import build, fill_column
+from nearcast.trending.term_fields._rows import build
 from nearcast.trending.term_fields._spread import spread, welcome
 from nearcast.trending.term_fields._tree import (
     AXIS,
     CELL,
     LEFT,
-    MARGIN,
     NODES,
     PARENT,
     RIGHT,
@@ -58,7 +56,6 @@ from nearcast.trending.term_fields._tree import (
     leaf_of,
     new_leaf,
     reach_out,
-    settle,
 )
 
 DEEPEST = 200  # nodes above one another: places that are so uneven stay together
@@ -148,11 +145,8 @@ def divide(cells, tree, c, rules):
 
 
 @njit(cache=True, nogil=True)
-def subscribe_all(state, slot, k, at, at_once, spelling, rules):
-    """New subscriptions: the state.  `at_once`: they are many, cells are built when all are there.
-
-    Lists of others change only where a cell is built.
-    """
+def subscribe_all(state, slot, k, at, spelling, rules):
+    """New subscriptions, and their cells are built from the documents: the state."""
     documents, cells, tree, touched = state
     next_step(touched)
     if cells.ends[CELLS] == 0:
@@ -165,34 +159,15 @@ def subscribe_all(state, slot, k, at, at_once, spelling, rules):
         node = leaf_of(tree, x, y, z)
         c = np.int64(tree.link[node, CELL])
         cells = put_column(cells, c, slot[n], k[n], lon, lat)
-        head = cells.head[c]
-        j = head[WIDTH] - 1
-        if cells.frame[c, REACH] >= 0.0:
-            off = place_column(cells.frame[c], cells.at[head[FIRST_COLUMN] + j], rules)
-            if at_once or off > cells.frame[c, REACH]:
-                cells.frame[c, REACH] = UNBUILT
-            else:
-                fill_column(cells, c, j, documents, rules)
-                cells, touched = look_again(cells, tree, c, documents, touched, spelling, rules)
-        if head[WIDTH] > CAPACITY:
+        cells.frame[c, REACH] = UNBUILT
+        if cells.head[c, WIDTH] > CAPACITY:
             cells, tree = divide(cells, tree, c, rules)
         reach_out(tree, leaf_of(tree, x, y, z), x, y, z, rules.on_earth)
     for c in range(cells.ends[CELLS]):
         if cells.frame[c, REACH] < 0.0:
             cells, touched = build(cells, tree, c, documents, touched, rules)
-    touched = clean(cells, tree, touched, spelling, rules)
+    tree, touched = clean(cells, tree, touched, spelling, rules)
     return documents, cells, tree, touched
-
-
-@inner
-def look_again(cells, tree, c, documents, touched, spelling, rules):
-    """A new column may have a list for which rows are missing: then the cell is built."""
-    before = cells.frame[c, FLOOR]
-    touched = look_at_lists(cells, c, touched, spelling, rules)
-    if cells.frame[c, FLOOR] < MARGIN * before:
-        cells, touched = build(cells, tree, c, documents, touched, rules)
-    settle(tree, cells, c)
-    return cells, touched
 
 
 @inner
@@ -201,10 +176,9 @@ def clean(cells, tree, touched, spelling, rules):
     for n in range(cells.ends[DIRTIES]):
         c = np.int64(cells.dirty[n])
         cells.head[c, DIRTY] = 0
-        touched = look_at_lists(cells, c, touched, spelling, rules)
-        settle(tree, cells, c)
+        tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
     cells.ends[DIRTIES] = 0
-    return touched
+    return tree, touched
 
 
 @njit(cache=True, nogil=True)
@@ -232,7 +206,7 @@ def pass_time(state, now, spelling, rules):
                     break
         for t in expired:
             documents.mark[t] = 0
-        touched = clean(cells, tree, touched, spelling, rules)
+        tree, touched = clean(cells, tree, touched, spelling, rules)
     scale = move_landmark(documents, now)
     if scale != 1.0:
         cells.field[: cells.ends[ROWS_END]] *= scale
@@ -263,7 +237,7 @@ def arrive(state, lon, lat, moment, term, times, spelling, rules):
         documents, cells, tree, touched = welcome(
             (documents, cells, tree, touched), term[j], times[j] * weight, x, y, z, spelling, rules
         )
-    touched = clean(cells, tree, touched, spelling, rules)
+    tree, touched = clean(cells, tree, touched, spelling, rules)
     return documents, cells, tree, touched
 
 

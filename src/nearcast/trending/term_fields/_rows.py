@@ -17,7 +17,6 @@ from nearcast.trending.term_fields._cells import (
     LISTED,
     LON,
     NEAR,
-    NODE,
     ORDER,
     REACH,
     ROWS,
@@ -34,11 +33,8 @@ from nearcast.trending.term_fields._cells import (
     seen_from,
     soil,
 )
-from nearcast.trending.term_fields._lists import column_scores, remember
-from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again, no_longer_row
-
-FADED = 0.5  # of the last score of every list: what has less is a row no longer
-
+from nearcast.trending.term_fields._lists import remember, renumber
+from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
 
 @inner
 def add_to_field(field, weight, far, u, v, rules):
@@ -76,25 +72,6 @@ def fill_row(cells, c, i, documents, rules):
             cells.near[near + j] += weight / (
                 rules.a + distance(at[LON], at[LAT], place[0], place[1], rules.on_earth)
             )
-
-
-@inner
-def fill_column(cells, c, j, documents, rules):
-    """What near documents give to a new column.  O(documents of the rows' terms)."""
-    head, frame = cells.head[c], cells.frame[c]
-    at = cells.at[head[FIRST_COLUMN] + j]
-    for i in range(head[HEIGHT]):
-        term = cells.term[head[FIRST_ROW] + i]
-        start, total = documents.lists[term, START], 0.0
-        for p in range(start, start + documents.lists[term, HELD]):
-            place = documents.place[documents.doc[p]]
-            x, y, z = place[columns_of.X], place[columns_of.Y], place[columns_of.Z]
-            far = way(x - frame[X], y - frame[Y], z - frame[Z], rules.on_earth)
-            if not is_far(far, frame[REACH], rules):
-                total += (documents.times[p] * place[WEIGHT]) / (
-                    rules.a + distance(at[LON], at[LAT], place[0], place[1], rules.on_earth)
-                )
-        cells.near[head[NEAR] + i * head[COLUMNS] + j] = total
 
 
 @inner
@@ -136,11 +113,9 @@ def row_of(cells, c, term):
 
 
 @inner
-def add_row(cells, tree, c, term, documents, touched, rules):
+def add_row(cells, c, term, documents, touched, rules):
     """One more term that may come into the lists of a cell: the arrays."""
     head = cells.head[c]
-    if head[HEIGHT] == head[ROWS]:
-        drop_faded(cells, tree, c)
     if head[HEIGHT] == head[ROWS]:
         rows = rows_up_to(head[HEIGHT] + 1)
         depth = min(deepest(cells, head), rows)
@@ -152,56 +127,6 @@ def add_row(cells, tree, c, term, documents, touched, rules):
     touched.count[COMPUTED] += head[WIDTH]
     soil(cells, c)
     return cells
-
-
-@inner
-def drop_faded(cells, tree, c):
-    """Rows that are far from every list of the cell go.  O(columns * rows)."""
-    head = cells.head[c]
-    height, width = head[HEIGHT], head[WIDTH]
-    scores, kept = np.empty(height), np.zeros(height, np.bool_)
-    for j in range(width):
-        column_scores(cells, head, j, scores)
-        column = cells.column[head[FIRST_COLUMN] + j]
-        at, least = head[ORDER] + j * head[DEPTH], np.inf
-        for p in range(column[LISTED]):
-            kept[cells.order[at + p]] = True
-            least = min(least, scores[cells.order[at + p]])
-        if column[LISTED] < column[K]:
-            least = 0.0
-        for i in range(height):
-            kept[i] |= scores[i] > FADED * least
-    new = np.full(height, -1, np.int64)
-    count = 0
-    for i in range(height):
-        term = cells.term[head[FIRST_ROW] + i]
-        if not kept[i]:
-            no_longer_row(tree, head[NODE], term)
-            continue
-        new[i] = count
-        cells.term[head[FIRST_ROW] + count] = term
-        cells.field[head[FIRST_ROW] + count] = cells.field[head[FIRST_ROW] + i]
-        for j in range(width):
-            cells.near[head[NEAR] + count * head[COLUMNS] + j] = cells.near[
-                head[NEAR] + i * head[COLUMNS] + j
-            ]
-        count += 1
-    head[HEIGHT] = count
-    renumber(cells, head, new)
-
-
-@inner
-def renumber(cells, head, new):
-    """Rows have new numbers, -1 for those that are gone."""
-    for j in range(head[WIDTH]):
-        column = cells.column[head[FIRST_COLUMN] + j]
-        at, listed = head[ORDER] + j * head[DEPTH], 0
-        for p in range(column[LISTED]):
-            row = new[cells.order[at + p]]
-            if row >= 0:
-                cells.order[at + listed] = row
-                listed += 1
-        column[LISTED] = listed
 
 
 @inner

@@ -5,7 +5,7 @@ import numpy as np
 from nearcast.trending._nearby.documents import LOST, MASS
 from nearcast.trending._nearby.inner import inner
 from nearcast.trending._nearby.places import distance, way
-from nearcast.trending._nearby.touched import CANDIDATES
+from nearcast.trending._nearby.touched import CANDIDATES, STEP
 from nearcast.trending.term_fields._cells import (
     CELLS,
     COLUMNS,
@@ -15,6 +15,7 @@ from nearcast.trending.term_fields._cells import (
     HEIGHT,
     LAT,
     LON,
+    LOOKED,
     NEAR,
     REACH,
     SLACK,
@@ -37,7 +38,6 @@ from nearcast.trending.term_fields._tree import (
     entry_of,
     known_spare,
     put_spare,
-    settle,
     with_entries,
 )
 from nearcast.trending.term_fields import _tree as nodes
@@ -150,10 +150,10 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             if bound > enough:
                 bound = np.inf
         if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
-            touched = look_at_lists(cells, c, touched, spelling, rules)
-            settle(tree, cells, c)
+            if cells.head[c, LOOKED] != touched.count[STEP]:
+                tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
             if bound > MARGIN * cells.frame[c, FLOOR]:
-                cells = add_row(cells, tree, c, term, documents, touched, rules)
+                cells = add_row(cells, c, term, documents, touched, rules)
                 full[above[level]] += 1
                 continue
         if bound <= MARGIN * ball[nodes.FLOOR]:

@@ -63,18 +63,14 @@ class TermFields(FlatNearby):
         self._tree = no_tree()
 
     def _enter(
-        self,
-        slots: NDArray[np.int32],
-        k: NDArray[np.int32],
-        at: NDArray[np.float64],
-        at_once: bool,
+        self, slots: NDArray[np.int32], k: NDArray[np.int32], at: NDArray[np.float64]
     ) -> None:
         where, size = self._cells.where, int(slots.max()) + 1
         if size > len(where):
             more = np.full((size + size // 8 - len(where), 2), -1, np.int32)
             self._cells = self._cells._replace(where=np.concatenate([where, more]))
         self._state = subscribe_all(
-            self._state, slots, k, at, at_once, self._vocabulary.spelling(), self._rules
+            self._state, slots, k, at, self._vocabulary.spelling(), self._rules
         )
 
     def _leave(self, slot: int) -> None:
