@@ -3,7 +3,7 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import ScanTrending, TermFields
+from nearcast.trending import FTS, SST, TS, NearbyBaseline, ScanTrending, TermFields
 
 
 class NearbyScan(ScanTrending):
@@ -14,6 +14,11 @@ class NearbyScan(ScanTrending):
 
 INDEXES = {
     "NearbyScan": partial(NearbyScan, a=1.0, max_error=0.0),
+    "NearbyBaseline": partial(NearbyBaseline, a=1.0, max_error=0.0),
+    "TS": partial(TS, a=1.0, max_error=0.0),
+    "FTS": partial(FTS, a=1.0, max_error=0.0),
+    "SST": partial(SST, a=1.0, max_error=0.0),
+    "SSTWithin": partial(SST, a=1.0, max_error=0.05),
     "TermFields": partial(TermFields, a=1.0, max_error=0.0),
     "TermFieldsWithin": partial(TermFields, a=1.0, max_error=0.05),
 }

@@ -12,13 +12,18 @@ if TYPE_CHECKING:
     from nearcast.trending.index import TrendingIndex, TrendingStats
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
+    from nearcast.trending.sst import FTS, SST, TS, NearbyBaseline
     from nearcast.trending.term_fields import TermFields
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
     from nearcast.trending.terms_change import TermsChange
 
 __all__ = [
     "ENGLISH_STOP_WORDS",
+    "FTS",
+    "SST",
+    "TS",
     "Decay",
+    "NearbyBaseline",
     "NearbyIndex",
     "ScanTrending",
     "TermFields",
@@ -33,6 +38,7 @@ _MODULES = {
     "index": ("TrendingIndex", "TrendingStats"),
     "nearby": ("NearbyIndex",),
     "scan": ("ScanTrending",),
+    "sst": ("FTS", "NearbyBaseline", "SST", "TS"),
     "term_fields": ("TermFields",),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),

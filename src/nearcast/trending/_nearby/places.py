@@ -65,5 +65,7 @@ def way(dx, dy, dz, on_earth):
         return 2.0 * EARTH_RADIUS * math.asin(min(1.0, sine))
     # The series of the arc sine; what is left out is below 1e-6 of it.
     q = sine * sine
-    more = q * (1.0 / 6.0 + q * (3.0 / 40.0 + q * (15.0 / 336.0 + q * (105.0 / 3456.0 + q * 0.0224))))
+    more = q * (
+        1.0 / 6.0 + q * (3.0 / 40.0 + q * (15.0 / 336.0 + q * (105.0 / 3456.0 + q * 0.0224)))
+    )
     return straight * (1.0 + more)

@@ -1,11 +1,11 @@
 """Lists that a step may have changed, as they were before it.
 
-    slot   int32[L]      the subscription
-    start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
-    term   int32[T]
-    count  int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
-                         subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
-                         made anew; CHANGED lists
+slot   int32[L]      the subscription
+start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
+term   int32[T]
+count  int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
+                     subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
+                     made anew; CHANGED lists
 """
 
 from typing import NamedTuple
@@ -32,7 +32,10 @@ class Touched(NamedTuple):
 def none_touched() -> Touched:
     """The arrays before the first step."""
     return Touched(
-        np.empty(16, np.int32), np.zeros(17, np.int64), np.empty(64, np.int32), np.zeros(6, np.int64)
+        np.empty(16, np.int32),
+        np.zeros(17, np.int64),
+        np.empty(64, np.int32),
+        np.zeros(6, np.int64),
     )
 
 

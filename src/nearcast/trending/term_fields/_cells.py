@@ -23,7 +23,8 @@ changes nothing here.
                              they were
     column   int32[n, 4]     SLOT of the subscription; K; LISTED, how many terms its list has;
                              STAMP, the step in which its list was remembered
-    at       float64[n, 4]   LON, LAT, and the place (ALONG_U, ALONG_V) from the middle
+    at       float64[n, 7]   LON, LAT; the place (ALONG_U, ALONG_V) from the middle; the spot AT_X,
+                             AT_Y, AT_Z
     term     int32[m]        row: the term, each once in a cell
     field    float64[m, 7]   row: the six coefficients; SLACK, how much the term may still grow
                              anywhere in the cell before a list can change
@@ -45,13 +46,13 @@ from numpy.typing import NDArray
 from nearcast.space import EARTH_RADIUS
 from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.inner import inner
-from nearcast.trending._nearby.places import spot, way
+from nearcast.trending._nearby.places import distance, spot, way
 
 X, Y, Z, U, V, REACH, FLOOR = 0, 1, 2, 3, 6, 9, 10
 FIRST_COLUMN, COLUMNS, WIDTH, FIRST_ROW, ROWS, HEIGHT, NEAR, ORDER, DEPTH, NODE, DIRTY = range(11)
 LOOKED = 11
 SLOT, K, LISTED, STAMP = range(4)
-LON, LAT, ALONG_U, ALONG_V = range(4)
+LON, LAT, ALONG_U, ALONG_V, AT_X, AT_Y, AT_Z = range(7)
 SLACK = 6
 CELL, COLUMN = range(2)
 CELLS, COLUMNS_END, ROWS_END, NEARS, ORDERS, DIRTIES = range(6)
@@ -83,7 +84,7 @@ def no_cells() -> Cells:
         np.zeros((4, 11), np.float64),
         np.zeros((4, 12), np.int64),
         np.empty((16, 4), np.int32),
-        np.empty((16, 4), np.float64),
+        np.empty((16, 7), np.float64),
         np.empty(16, np.int32),
         np.empty((16, 7), np.float64),
         np.empty(64, np.float64),
@@ -125,7 +126,7 @@ def with_blocks(cells, columns, rows, nears, orders):
     packed = Cells(
         cells.frame, cells.head,
         np.empty((live[0] + live[0] // 4 + columns, 4), np.int32),
-        np.empty((live[0] + live[0] // 4 + columns, 4), np.float64),
+        np.empty((live[0] + live[0] // 4 + columns, 7), np.float64),
         np.empty(live[1] + live[1] // 4 + rows, np.int32),
         np.empty((live[1] + live[1] // 4 + rows, 7), np.float64),
         np.empty(live[2] + live[2] // 4 + nears, np.float64),
@@ -296,7 +297,18 @@ def place_column(frame, at, rules):
     x, y, z = spot(at[LON], at[LAT], rules.on_earth)
     far, u, v = seen_from(frame, x, y, z, rules.on_earth)
     at[ALONG_U], at[ALONG_V] = far * u, far * v
+    at[AT_X], at[AT_Y], at[AT_Z] = x, y, z
     return far
+
+
+@inner
+def column_distance(cells, j, lon, lat, x, y, z, rules):
+    """From column j of all to a document: exact where there are no fields, else off by 1e-6."""
+    if rules.field_error > 0.0:
+        return way(
+            cells.at[j, AT_X] - x, cells.at[j, AT_Y] - y, cells.at[j, AT_Z] - z, rules.on_earth
+        )
+    return distance(cells.at[j, LON], cells.at[j, LAT], lon, lat, rules.on_earth)
 
 
 @inner

@@ -13,6 +13,7 @@ they only grow as well.
 import numpy as np
 
 from nearcast.trending._nearby.inner import inner
+from nearcast.trending._nearby.spelling import is_better
 from nearcast.trending._nearby.touched import LISTS, STEP, with_room
 from nearcast.trending.term_fields._cells import (
     ALONG_U,
@@ -43,44 +44,22 @@ from nearcast.trending.term_fields._tree import (
 )
 
 FADED = 0.6  # of the lowest last score of the cell: what has less everywhere is a row no longer
-SAME = 1e-11  # scores that differ by this share are equal: sums depend on the order of additions
 
 
 @inner
-def column_scores(cells, head, j, scores):
+def column_scores(cells, c, j, scores):
     """What each row has at a column.  O(rows)."""
-    at = cells.at[head[FIRST_COLUMN] + j]
-    u, v = at[ALONG_U], at[ALONG_V]
+    first, step = cells.head[c, FIRST_ROW], cells.head[c, COLUMNS]
+    near, at = cells.head[c, NEAR] + j, cells.head[c, FIRST_COLUMN] + j
+    u, v = cells.at[at, ALONG_U], cells.at[at, ALONG_V]
     uu, uv, vv = u * u, u * v, v * v
-    near, step = head[NEAR] + j, head[COLUMNS]
-    for i in range(head[HEIGHT]):
-        c = cells.field[head[FIRST_ROW] + i]
+    field = cells.field
+    for i in range(cells.head[c, HEIGHT]):
+        r = first + i
         scores[i] = (
-            cells.near[near + i * step]
-            + c[0] + c[1] * u + c[2] * v + c[3] * uu + c[4] * uv + c[5] * vv
+            cells.near[near + i * step] + field[r, 0] + field[r, 1] * u + field[r, 2] * v
+            + field[r, 3] * uu + field[r, 4] * uv + field[r, 5] * vv
         )  # fmt: skip
-
-
-@inner
-def comes_first(spelling, term, other):
-    """Is a term before another one in the alphabet?"""
-    data, start = spelling
-    a, a_end = start[term], start[term + 1]
-    b, b_end = start[other], start[other + 1]
-    while a < a_end and b < b_end:
-        if data[a] != data[b]:
-            return data[a] < data[b]
-        a += 1
-        b += 1
-    return a == a_end and b < b_end
-
-
-@inner
-def is_better(score, term, other_score, other, spelling):
-    """Does a term come before another one in a list?"""
-    if abs(score - other_score) <= SAME * score:
-        return comes_first(spelling, term, other)
-    return score > other_score
 
 
 @inner
@@ -127,20 +106,23 @@ def sort_list(cells, head, j, scores, spelling):
 
 
 @inner
-def is_right(cells, head, j, scores, limit, mine):
-    """Is the list of a column still right?  `mine` has j + 1 for the rows in it afterwards."""
-    column = cells.column[head[FIRST_COLUMN] + j]
-    at, least, right = head[ORDER] + j * head[DEPTH], np.inf, True
-    for p in range(column[LISTED]):
-        row = cells.order[at + p]
-        mine[row] = j + 1
-        right &= scores[row] <= limit * least
-        least = min(least, scores[row])
-    if column[LISTED] < column[K]:
-        return right and column[LISTED] == head[HEIGHT]
-    for i in range(head[HEIGHT]):
-        right &= mine[i] == j + 1 or scores[i] <= limit * least
-    return right
+def is_right(order, at, listed, k, height, scores, limit):
+    """Is a list, order[at:at + listed], still right?  O(rows)."""
+    if listed < min(k, height):
+        return False
+    least, right = np.inf, True
+    for p in range(listed):
+        score = scores[order[at + p]]
+        right &= score <= limit * least
+        least = min(least, score)
+    if not right or listed < k:
+        return right
+    above = 0
+    for i in range(height):
+        above += scores[i] > limit * least
+    for p in range(listed):
+        above -= scores[order[at + p]] > limit * least
+    return above == 0
 
 
 @inner
@@ -150,30 +132,32 @@ def look_at_lists(cells, tree, c, touched, spelling, rules):
     Rows that are far from all of them go. The arrays that may be others now.
     """
     head, frame = cells.head[c], cells.frame[c]
-    height, limit = head[HEIGHT], 1.0 + rules.patience
-    scores, mine = np.empty(height), np.zeros(height, np.int32)
-    slack, most = np.full(height, np.inf), np.zeros(height)
+    height, width, limit = head[HEIGHT], head[WIDTH], 1.0 + rules.patience
+    first, depth, step = head[FIRST_COLUMN], head[DEPTH], touched.count[STEP]
+    column, order = cells.column, cells.order
+    scores, slack, most = np.empty(height), np.full(height, np.inf), np.zeros(height)
     floor = np.inf
-    for j in range(head[WIDTH]):
-        column_scores(cells, head, j, scores)
-        is_other = cells.column[head[FIRST_COLUMN] + j, STAMP] == touched.count[STEP]
+    for j in range(width):
+        column_scores(cells, c, j, scores)
+        at, k = head[ORDER] + j * depth, column[first + j, K]
         # What a step has changed it leaves in the exact order, whichever term came first.
-        if not is_right(cells, head, j, scores, limit, mine) or is_other:
+        if column[first + j, STAMP] == step or not is_right(
+            order, at, column[first + j, LISTED], k, height, scores, limit
+        ):
             touched = remember(touched, cells, head, j)
             sort_list(cells, head, j, scores, spelling)
-            mine[:] = 0
-        column = cells.column[head[FIRST_COLUMN] + j]
-        at, least = head[ORDER] + j * head[DEPTH], np.inf
-        for p in range(column[LISTED]):
-            row = cells.order[at + p]
-            mine[row] = j + 1
-            slack[row] = min(slack[row], limit * least - scores[row])
-            least = min(least, scores[row])
+        listed, least = column[first + j, LISTED], np.inf
         for i in range(height):
             most[i] = max(most[i], scores[i])
-            if mine[i] != j + 1:
-                slack[i] = min(slack[i], limit * least - scores[i])
-        floor = min(floor, least if column[LISTED] == column[K] else 0.0)
+        for p in range(listed):
+            row = order[at + p]
+            score = scores[row]
+            slack[row] = min(slack[row], limit * least - score)
+            least = min(least, score)
+            scores[row] = -np.inf  # so that the next loop leaves it out
+        for i in range(height):
+            slack[i] = min(slack[i], limit * least - scores[i])
+        floor = min(floor, least if listed == k else 0.0)
     cells.field[head[FIRST_ROW] : head[FIRST_ROW] + height, SLACK] = slack
     frame[FLOOR] = floor
     head[LOOKED] = touched.count[STEP]

@@ -279,7 +279,7 @@ def read_list(cells, slot, term, score):
     c, j = cells.where[slot, 0], cells.where[slot, COLUMN]
     head = cells.head[c]
     scores = np.empty(head[HEIGHT])
-    column_scores(cells, head, j, scores)
+    column_scores(cells, c, j, scores)
     listed = cells.column[head[FIRST_COLUMN] + j, LISTED]
     most = 0.0
     for p in range(listed - 1, -1, -1):

@@ -5,7 +5,7 @@ import numpy as np
 from nearcast.trending._nearby import documents as columns_of
 from nearcast.trending._nearby.documents import HELD, LOST, MASS, START, WEIGHT
 from nearcast.trending._nearby.inner import inner
-from nearcast.trending._nearby.places import distance, way
+from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import COMPUTED, REFILLED
 from nearcast.trending.term_fields._cells import (
     COLUMNS,
@@ -13,9 +13,7 @@ from nearcast.trending.term_fields._cells import (
     FIRST_COLUMN,
     FIRST_ROW,
     HEIGHT,
-    LAT,
     LISTED,
-    LON,
     NEAR,
     ORDER,
     REACH,
@@ -25,6 +23,7 @@ from nearcast.trending.term_fields._cells import (
     X,
     Y,
     Z,
+    column_distance,
     far_field,
     is_far,
     place_middle,
@@ -35,6 +34,7 @@ from nearcast.trending.term_fields._cells import (
 )
 from nearcast.trending.term_fields._lists import remember, renumber
 from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
+
 
 @inner
 def add_to_field(field, weight, far, u, v, rules):
@@ -57,37 +57,34 @@ def fill_row(cells, c, i, documents, rules):
     term = cells.term[head[FIRST_ROW] + i]
     field[:] = 0.0
     cells.near[near : near + head[WIDTH]] = 0.0
-    start = documents.lists[term, START]
+    start, place = documents.lists[term, START], documents.place
     for p in range(start, start + documents.lists[term, HELD]):
-        place = documents.place[documents.doc[p]]
-        weight = documents.times[p] * place[WEIGHT]
-        far, u, v = seen_from(
-            frame, place[columns_of.X], place[columns_of.Y], place[columns_of.Z], rules.on_earth
-        )
+        d = documents.doc[p]
+        weight = documents.times[p] * place[d, WEIGHT]
+        x, y, z = place[d, columns_of.X], place[d, columns_of.Y], place[d, columns_of.Z]
+        far, u, v = seen_from(frame, x, y, z, rules.on_earth)
         if is_far(far, frame[REACH], rules):
             add_to_field(field, weight, far, u, v, rules)
             continue
+        lon, lat = place[d, columns_of.LON], place[d, columns_of.LAT]
         for j in range(head[WIDTH]):
-            at = cells.at[first + j]
             cells.near[near + j] += weight / (
-                rules.a + distance(at[LON], at[LAT], place[0], place[1], rules.on_earth)
+                rules.a + column_distance(cells, first + j, lon, lat, x, y, z, rules)
             )
 
 
 @inner
 def most_within(documents, term, x, y, z, radius, enough, rules):
     """More than a term has anywhere within `radius` of a spot, or `enough`.  O(documents)."""
-    start, total = documents.lists[term, START], 0.0
+    start, total, place = documents.lists[term, START], 0.0, documents.place
     enough /= 1.0 + rules.patience
     for p in range(start + documents.lists[term, HELD] - 1, start - 1, -1):  # heavy ones first
-        place = documents.place[documents.doc[p]]
+        d = documents.doc[p]
         far = way(
-            place[columns_of.X] - x, place[columns_of.Y] - y, place[columns_of.Z] - z,
+            place[d, columns_of.X] - x, place[d, columns_of.Y] - y, place[d, columns_of.Z] - z,
             rules.on_earth,
         )  # fmt: skip
-        total += (documents.times[p] * place[WEIGHT]) / (
-            rules.a + max(0.0, far * SHORT - radius)
-        )
+        total += documents.times[p] * place[d, WEIGHT] / (rules.a + max(0.0, far * SHORT - radius))
         if total > enough:
             break
     return total * (1.0 + abs(rules.patience))
@@ -133,7 +130,7 @@ def add_row(cells, c, term, documents, touched, rules):
 def fitting_terms(cells, c, documents, rules):
     """The terms that may be in lists of a cell.  O(documents of frequent terms)."""
     head, frame = cells.head[c], cells.frame[c]
-    reach = frame[REACH]
+    reach, place = frame[REACH], documents.place
     k = deepest(cells, head)
     best = np.zeros(k)  # the k best of the least that terms have anywhere in the cell, ascending
     terms, most = np.empty(len(documents.lists), np.int32), np.empty(len(documents.lists))
@@ -145,11 +142,11 @@ def fitting_terms(cells, c, documents, rules):
             continue
         low, high = 0.0, 0.0
         for p in range(start, start + held):
-            place = documents.place[documents.doc[p]]
-            weight = documents.times[p] * place[WEIGHT]
+            d = documents.doc[p]
+            weight = documents.times[p] * place[d, WEIGHT]
             far = way(
-                place[columns_of.X] - frame[X], place[columns_of.Y] - frame[Y],
-                place[columns_of.Z] - frame[Z], rules.on_earth,
+                place[d, columns_of.X] - frame[X], place[d, columns_of.Y] - frame[Y],
+                place[d, columns_of.Z] - frame[Z], rules.on_earth,
             )  # fmt: skip
             low += weight / (rules.a + far + reach)
             high += weight / (rules.a + max(0.0, far * SHORT - reach))

@@ -4,7 +4,7 @@ import numpy as np
 
 from nearcast.trending._nearby.documents import LOST, MASS
 from nearcast.trending._nearby.inner import inner
-from nearcast.trending._nearby.places import distance, way
+from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import CANDIDATES, STEP
 from nearcast.trending.term_fields._cells import (
     CELLS,
@@ -13,13 +13,12 @@ from nearcast.trending.term_fields._cells import (
     FIRST_ROW,
     FLOOR,
     HEIGHT,
-    LAT,
-    LON,
     LOOKED,
     NEAR,
     REACH,
     SLACK,
     WIDTH,
+    column_distance,
     far_field,
     is_far,
     seen_from,
@@ -50,17 +49,18 @@ TRIES = 16.0  # documents until a node where the cells below had to be asked is 
 def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
     """To every row of the terms that are marked.  O(rows), and columns of cells that are near."""
     own = np.empty(256)
+    heads, field, nears = cells.head, cells.field, cells.near
     for c in range(cells.ends[CELLS]):
-        head, frame = cells.head[c], cells.frame[c]
-        first, height, width = head[FIRST_ROW], head[HEIGHT], head[WIDTH]
+        first, width = heads[c, FIRST_ROW], heads[c, WIDTH]
         is_seen, is_field, most = False, False, 0.0
         c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(height):
+        for i in range(heads[c, HEIGHT]):
             times = documents.mark[cells.term[first + i]]
             if times == 0:
                 continue
             if not is_seen:
                 is_seen = True
+                frame = cells.frame[c]
                 far, u, v = seen_from(frame, x, y, z, rules.on_earth)
                 most = (1.0 + 2.0 * rules.field_error) / (
                     rules.a + max(0.0, far * SHORT - frame[REACH])
@@ -72,25 +72,27 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                     if width > len(own):
                         own = np.empty(2 * width)
                     for j in range(width):
-                        at = cells.at[head[FIRST_COLUMN] + j]
                         own[j] = weight / (
-                            rules.a + distance(at[LON], at[LAT], lon, lat, rules.on_earth)
+                            rules.a
+                            + column_distance(
+                                cells, heads[c, FIRST_COLUMN] + j, lon, lat, x, y, z, rules
+                            )
                         )
                     touched.count[CANDIDATES] += width
-            field, amount = cells.field[first + i], times * weight
+            r, amount = first + i, times * weight
             if is_field:
-                field[0] += amount * c0
-                field[1] += amount * c1
-                field[2] += amount * c2
-                field[3] += amount * c3
-                field[4] += amount * c4
-                field[5] += amount * c5
+                field[r, 0] += amount * c0
+                field[r, 1] += amount * c1
+                field[r, 2] += amount * c2
+                field[r, 3] += amount * c3
+                field[r, 4] += amount * c4
+                field[r, 5] += amount * c5
             else:
-                near = head[NEAR] + i * head[COLUMNS]
+                near = heads[c, NEAR] + i * heads[c, COLUMNS]
                 for j in range(width):
-                    cells.near[near + j] += times * own[j]
-            field[SLACK] -= amount * most
-            if field[SLACK] < 0.0:
+                    nears[near + j] += times * own[j]
+            field[r, SLACK] -= amount * most
+            if field[r, SLACK] < 0.0:
                 soil(cells, c)
 
 

@@ -173,9 +173,7 @@ def with_entries(tree):
         return tree
     old_key, old_known = tree.key, tree.known
     size = min(2 * len(old_key), MOST_ENTRIES)
-    tree = Tree(
-        tree.ball, tree.link, np.full(size, -1, np.int64), np.zeros((size, 2)), tree.count
-    )
+    tree = Tree(tree.ball, tree.link, np.full(size, -1, np.int64), np.zeros((size, 2)), tree.count)
     tree.count[ENTRIES] = 0
     if size > len(old_key):
         for i in range(len(old_key)):
