@@ -3,7 +3,18 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import DS, RST, TP, CellRows, ScanTrending
+from nearcast.trending import (
+    DS,
+    FTS,
+    RST,
+    SST,
+    TP,
+    TS,
+    CellRows,
+    NearbyBaseline,
+    ScanTrending,
+    TermFields,
+)
 
 
 class NearbyScan(ScanTrending):
@@ -18,4 +29,11 @@ INDEXES = {
     "TP": TP,
     "DS": DS,
     "RST": partial(RST, compactness=0.1),
+    "NearbyBaseline": partial(NearbyBaseline, a=1.0, max_error=0.0),
+    "TS": partial(TS, a=1.0, max_error=0.0),
+    "FTS": partial(FTS, a=1.0, max_error=0.0),
+    "SST": partial(SST, a=1.0, max_error=0.0),
+    "SSTWithin": partial(SST, a=1.0, max_error=0.05),
+    "TermFields": partial(TermFields, a=1.0, max_error=0.0),
+    "TermFieldsWithin": partial(TermFields, a=1.0, max_error=0.05),
 }

@@ -30,8 +30,7 @@ from nearcast.model import (
 from nearcast.moving import MovingIndex, WordQuadtrees
 from nearcast.storage import BadFile, PartPath, part_kinds, read_kind, writing_parts
 from nearcast.topk import CountWindow, TopKIndex, WordLists
-from nearcast.trending import CellRows, TrendingIndex
-from nearcast.trending import ScanTrending as TermFields
+from nearcast.trending import CellRows, TermFields, TrendingIndex
 
 RECENT = 10_000
 """So many messages top-k lists are made of, unless `top` says otherwise; and so many a broker

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from nearcast.trending.index import TrendingIndex, TrendingStats
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
+    from nearcast.trending.sst import FTS, SST, TS, NearbyBaseline
+    from nearcast.trending.term_fields import TermFields
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
     from nearcast.trending.term_tables import DS, TP
     from nearcast.trending.terms_change import TermsChange
@@ -21,12 +23,17 @@ if TYPE_CHECKING:
 __all__ = [
     "DS",
     "ENGLISH_STOP_WORDS",
+    "FTS",
     "RST",
+    "SST",
     "TP",
+    "TS",
     "CellRows",
     "Decay",
+    "NearbyBaseline",
     "NearbyIndex",
     "ScanTrending",
+    "TermFields",
     "TermRules",
     "TermsChange",
     "TrendingIndex",
@@ -41,6 +48,8 @@ _MODULES = {
     "nearby": ("NearbyIndex",),
     "scan": ("ScanTrending",),
     "term_tables": ("DS", "TP"),
+    "sst": ("FTS", "NearbyBaseline", "SST", "TS"),
+    "term_fields": ("TermFields",),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),
 }

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
-from nearcast.model import Message
+from nearcast.model import Message, Space
 from nearcast.space import place_rects
 from nearcast.trending._vocabulary import NO_TERM, Vocabulary
 from nearcast.trending.decay import Decay, weights
@@ -86,4 +86,6 @@ def _middles(messages: MessageBatch) -> NDArray[np.float64]:
     west, south, east, north = messages.at.T
     east = np.where(west <= east, east, east + 360.0)
     lon = (west + east) / 2.0
-    return np.stack([np.where(lon <= 180.0, lon, lon - 360.0), (south + north) / 2.0], axis=1)
+    if messages.space is Space.EARTH:
+        lon = np.where(lon <= 180.0, lon, lon - 360.0)
+    return np.stack([lon, (south + north) / 2.0], axis=1)

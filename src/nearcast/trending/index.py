@@ -255,4 +255,6 @@ def middle(message: Message) -> Point:
         return at
     east = at.east if at.west <= at.east else at.east + 360.0
     lon = (at.west + east) / 2.0
-    return Point(lon if lon <= 180.0 else lon - 360.0, (at.south + at.north) / 2.0, space=at.space)
+    if lon > 180.0 and at.space is Space.EARTH:
+        lon -= 360.0
+    return Point(lon, (at.south + at.north) / 2.0, space=at.space)

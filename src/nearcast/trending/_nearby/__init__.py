@@ -1,0 +1,1 @@
+"""What the indexes for nearness share: documents by term, distances, ids and what lists were."""

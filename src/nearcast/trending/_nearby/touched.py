@@ -1,0 +1,60 @@
+"""Lists that a step may have changed, as they were before it.
+
+slot   int32[L]      the subscription
+start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
+term   int32[T]
+count  int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
+                     subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
+                     made anew; CHANGED lists
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.inner import inner
+from nearcast.trending._nearby.documents import larger
+
+LISTS, STEP, CANDIDATES, COMPUTED, REFILLED, CHANGED = range(6)
+MOST_STEPS = 1 << 31  # then they are counted from 0 again: stamps are int32
+
+
+class Touched(NamedTuple):
+    """The arrays; see the module docstring."""
+
+    slot: NDArray[np.int32]
+    start: NDArray[np.int64]
+    term: NDArray[np.int32]
+    count: NDArray[np.int64]  # type: ignore[assignment]
+
+
+def none_touched() -> Touched:
+    """The arrays before the first step."""
+    return Touched(
+        np.empty(16, np.int32),
+        np.zeros(17, np.int64),
+        np.empty(64, np.int32),
+        np.zeros(6, np.int64),
+    )
+
+
+@inner
+def with_room(touched, entries):
+    """Room for one list more, of so many terms."""
+    lists = touched.count[LISTS]
+    if lists < len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
+        return touched
+    slot, start, term = touched.slot, touched.start, touched.term
+    if lists == len(slot):
+        slot, start = larger(slot, 2 * lists), larger(start, 2 * lists + 1)
+    if start[lists] + entries > len(term):
+        term = larger(term, 2 * (start[lists] + entries))
+    return Touched(slot, start, term, touched.count)
+
+
+@inner
+def next_step(touched):
+    """Nothing is touched yet."""
+    touched.count[STEP] = (touched.count[STEP] + 1) % MOST_STEPS
+    touched.count[LISTS] = 0

@@ -1,0 +1,194 @@
+"""Subscriptions come and go, documents come and are forgotten: what Python calls.
+
+Which piece of the paper is used is a number: BASELINE computes each term of a document for every
+subscription and sorts every list anew; TAILORED (Algorithm 1) leaves lists sorted; GROUPED asks the
+groups of documents for a bound before it computes; IN_CELLS (Algorithms 3 and 4) asks for whole
+cells of subscriptions first.
+"""
+
+import numpy as np
+from numba import njit
+
+from nearcast.inner import inner
+from nearcast.trending._nearby.documents import LANDMARK, add_document, expire, move_landmark
+from nearcast.trending._nearby.places import spot
+from nearcast.trending._nearby.spelling import SAME
+from nearcast.trending._nearby.touched import CANDIDATES, CHANGED, next_step
+from nearcast.trending.nearby import LONGEST_MEMORY
+from nearcast.trending.sst._groups import MASS, drop_groups, follow_documents, most_in_box
+from nearcast.trending.sst._lists import (
+    LAT,
+    LISTED,
+    LON,
+    NEXT,
+    STAMP,
+    K,
+    X,
+    Y,
+    Z,
+    count_changed,
+    exact_score,
+    last_score,
+    position_of,
+    put_term,
+    refill,
+    remember,
+    sort_decayed,
+)
+from nearcast.trending.sst._quadtree import CHILD, COUNT, FIRST, LABEL, insert, relabel, remove
+
+BASELINE, TAILORED, GROUPED, IN_CELLS = range(4)
+DEEP = 512  # cells that wait while others are visited
+
+
+@njit(cache=True, nogil=True)
+def subscribe_all(state, slot, k, at, piece, spelling, rules):
+    """New subscriptions, with lists from the documents that are there: the state."""
+    documents, lists, groups, tree, touched = state
+    next_step(touched)
+    for n in range(len(slot)):
+        s = np.int64(slot[n])
+        place = lists.place[s]
+        place[LON], place[LAT] = at[n, 0], at[n, 1]
+        place[X], place[Y], place[Z] = spot(at[n, 0], at[n, 1], rules.on_earth)
+        head = lists.head[s]
+        head[K], head[LISTED], head[STAMP] = k[n], 0, -1
+        touched = refill(lists, s, documents, touched, spelling, rules)
+        if piece == IN_CELLS:
+            tree = insert(tree, lists, s)
+    return documents, lists, groups, tree, touched
+
+
+@njit(cache=True, nogil=True)
+def unsubscribe_one(lists, tree, slot, piece):
+    """A subscription goes."""
+    if piece == IN_CELLS:
+        remove(tree, lists, slot)
+    lists.head[slot, K] = 0
+
+
+@inner
+def consider(lists, groups, slot, term, documents, touched, piece, spelling, rules):
+    """A term that was said, for one subscription.  O(documents of the term), if it may matter."""
+    touched.count[CANDIDATES] += 1
+    last = last_score(lists, slot)
+    if piece >= GROUPED and last > 0.0 and position_of(lists, slot, term) < 0:
+        box = np.empty(6)
+        for axis in range(3):
+            box[axis] = box[3 + axis] = lists.place[slot, X + axis]
+        if most_in_box(groups, term, box, last, rules) < last * (1.0 - SAME):
+            return touched
+    score = exact_score(lists, slot, term, documents, touched, rules)
+    if score >= last * (1.0 - SAME) or position_of(lists, slot, term) >= 0:
+        touched = remember(touched, lists, slot)
+        put_term(lists, slot, term, score, spelling)
+    return touched
+
+
+@inner
+def visit_cells(lists, groups, tree, term, documents, touched, piece, spelling, rules):
+    """Algorithm 4: every cell that has a list into which the term may come (Theorem 3)."""
+    stack = np.empty(DEEP, np.int64)
+    stack[0], top = 0, 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        label = tree.box[node, LABEL] * (1.0 - SAME)
+        if tree.link[node, COUNT] == 0 or (
+            label > 0.0 and most_in_box(groups, term, tree.box[node], label, rules) < label
+        ):
+            continue
+        child = np.int64(tree.link[node, CHILD])
+        if child >= 0:
+            for quarter in range(4):
+                stack[top + quarter] = child + quarter
+            top += 4
+            continue
+        slot = np.int64(tree.link[node, FIRST])
+        while slot >= 0:
+            touched = consider(
+                lists, groups, slot, term, documents, touched, piece, spelling, rules
+            )
+            slot = np.int64(lists.head[slot, NEXT])
+        relabel(tree, lists, node)
+    return touched
+
+
+@inner
+def pass_time(state, now, piece, spelling, rules):
+    """What is too old is forgotten, and the landmark moves when it is long past.  The state."""
+    documents, lists, groups, tree, touched = state
+    expired = expire(documents, now)
+    if len(expired) > 0:
+        for t in expired:
+            documents.mark[t] = -1
+            drop_groups(groups, t)
+        for slot in range(len(lists.head)):
+            is_hit = False
+            for p in range(lists.head[slot, LISTED] if lists.head[slot, K] > 0 else 0):
+                is_hit |= documents.mark[lists.term[slot, p]] < 0
+            if is_hit:
+                touched = refill(lists, slot, documents, touched, spelling, rules)
+                if piece == IN_CELLS:
+                    relabel(tree, lists, np.int64(lists.head[slot, 3]))
+        for t in expired:
+            documents.mark[t] = 0
+    scale = move_landmark(documents, now)
+    if scale != 1.0:
+        for slot in range(len(lists.head)):
+            lists.score[slot, : lists.head[slot, LISTED]] *= scale
+        groups.box[:, MASS] *= scale
+        tree.box[:, LABEL] *= scale
+    return documents, lists, groups, tree, touched
+
+
+@inner
+def arrive(state, lon, lat, moment, now, term, times, piece, spelling, rules):
+    """A document, term by term.  The state."""
+    documents, lists, groups, tree, touched = state
+    documents, _ = add_document(documents, lon, lat, moment, term, times, rules)
+    for t in term:
+        if piece >= GROUPED:
+            groups = follow_documents(groups, t, documents, rules)
+        if piece == IN_CELLS:
+            touched = visit_cells(
+                lists, groups, tree, t, documents, touched, piece, spelling, rules
+            )
+            continue
+        for slot in range(len(lists.head)):
+            if lists.head[slot, K] > 0:
+                touched = consider(
+                    lists, groups, np.int64(slot), t, documents, touched, piece, spelling, rules
+                )
+                if piece == BASELINE:
+                    sort_decayed(lists, slot, 2.0 ** (documents.clock[LANDMARK] - now))
+    return documents, lists, groups, tree, touched
+
+
+@njit(cache=True, nogil=True)
+def publish_all(state, moment, now, at, term_start, term, times, until, piece, spelling, rules):
+    """Documents one after the other; without any it is `until`: (the state, how many lists each
+    has changed)."""
+    documents, lists, groups, tree, touched = state
+    changed = np.zeros(len(moment), np.int32)
+    next_step(touched)
+    for i in range(len(moment)):
+        if i > 0:
+            next_step(touched)
+        documents, lists, groups, tree, touched = pass_time(
+            (documents, lists, groups, tree, touched), now[i], piece, spelling, rules
+        )
+        begin, end = term_start[i], term_start[i + 1]
+        if moment[i] <= now[i] - LONGEST_MEMORY:
+            end = begin  # so late that it was forgotten before it came
+        documents, lists, groups, tree, touched = arrive(
+            (documents, lists, groups, tree, touched), at[i, 0], at[i, 1], moment[i], now[i],
+            term[begin:end], times[begin:end], piece, spelling, rules,
+        )  # fmt: skip
+        changed[i] = count_changed(touched, lists)
+        touched.count[CHANGED] += changed[i]
+    if len(moment) == 0:
+        documents, lists, groups, tree, touched = pass_time(
+            (documents, lists, groups, tree, touched), until, piece, spelling, rules
+        )
+    return (documents, lists, groups, tree, touched), changed

@@ -1,0 +1,168 @@
+"""A document arrives: rows grow, and terms become rows of cells where they may come into a list."""
+
+import numpy as np
+
+from nearcast.inner import inner
+from nearcast.trending._nearby.documents import LOST, MASS
+from nearcast.trending._nearby.places import way
+from nearcast.trending._nearby.touched import CANDIDATES, STEP
+from nearcast.trending.term_fields import _tree as nodes
+from nearcast.trending.term_fields._cells import (
+    CELLS,
+    COLUMNS,
+    FIRST_COLUMN,
+    FIRST_ROW,
+    FLOOR,
+    HEIGHT,
+    LOOKED,
+    NEAR,
+    REACH,
+    SLACK,
+    WIDTH,
+    column_distance,
+    far_field,
+    is_far,
+    seen_from,
+    soil,
+)
+from nearcast.trending.term_fields._lists import look_at_lists
+from nearcast.trending.term_fields._rows import add_row, most_within, row_of
+from nearcast.trending.term_fields._tree import (
+    ALL_HAVE_IT,
+    CELL,
+    LEFT,
+    MARGIN,
+    RADIUS,
+    RIGHT,
+    SHORT,
+    entry_of,
+    known_spare,
+    put_spare,
+    with_entries,
+)
+
+DEEP = 512  # more than twice the depth of the tree
+TRIES = 16.0  # documents until a node where the cells below had to be asked is tried again
+
+
+@inner
+def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
+    """To every row of the terms that are marked.  O(rows), and columns of cells that are near."""
+    own = np.empty(256)
+    heads, field, nears = cells.head, cells.field, cells.near
+    for c in range(cells.ends[CELLS]):
+        first, width = heads[c, FIRST_ROW], heads[c, WIDTH]
+        is_seen, is_field, most = False, False, 0.0
+        c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(heads[c, HEIGHT]):
+            times = documents.mark[cells.term[first + i]]
+            if times == 0:
+                continue
+            if not is_seen:
+                is_seen = True
+                frame = cells.frame[c]
+                far, u, v = seen_from(frame, x, y, z, rules.on_earth)
+                most = (1.0 + 2.0 * rules.field_error) / (
+                    rules.a + max(0.0, far * SHORT - frame[REACH])
+                )
+                is_field = is_far(far, frame[REACH], rules)
+                if is_field:
+                    c0, c1, c2, c3, c4, c5 = far_field(far, u, v, rules)
+                else:
+                    if width > len(own):
+                        own = np.empty(2 * width)
+                    for j in range(width):
+                        own[j] = weight / (
+                            rules.a
+                            + column_distance(
+                                cells, heads[c, FIRST_COLUMN] + j, lon, lat, x, y, z, rules
+                            )
+                        )
+                    touched.count[CANDIDATES] += width
+            r, amount = first + i, times * weight
+            if is_field:
+                field[r, 0] += amount * c0
+                field[r, 1] += amount * c1
+                field[r, 2] += amount * c2
+                field[r, 3] += amount * c3
+                field[r, 4] += amount * c4
+                field[r, 5] += amount * c5
+            else:
+                near = heads[c, NEAR] + i * heads[c, COLUMNS]
+                for j in range(width):
+                    nears[near + j] += times * own[j]
+            field[r, SLACK] -= amount * most
+            if field[r, SLACK] < 0.0:
+                soil(cells, c)
+
+
+@inner
+def welcome(state, term, weight, x, y, z, spelling, rules):
+    """The term is a row of every cell where it may come into a list.  The state.
+
+    O(1) where the root knows that there is none; nodes below it else.
+    """
+    documents, cells, tree, touched = state
+    stack, bounds, above, full = (
+        np.empty(DEEP, np.int64), np.empty(DEEP), np.empty(DEEP, np.int64), np.zeros(DEEP, np.int64)
+    )  # fmt: skip
+    everything = (documents.sums[term, MASS] + documents.sums[term, LOST]) / rules.a
+    stack[0], above[0], top = 0, DEEP - 1, 1
+    while top > 0:
+        level = top - 1
+        node = stack[level]
+        if node < 0:  # both sides were looked at
+            node, top = ~node, level
+            tree = with_entries(tree)
+            if full[level] == 2:
+                full[above[level]] += 1
+                put_spare(tree, node, term, ALL_HAVE_IT)
+            else:
+                spare = MARGIN * tree.ball[node, nodes.FLOOR] - bounds[level]
+                put_spare(tree, node, term, spare if spare > 0.0 else -TRIES)
+            continue
+        ball = tree.ball[node]
+        top = level
+        if everything <= MARGIN * ball[nodes.FLOOR]:
+            continue
+        at = entry_of(tree, node, term)
+        spare = known_spare(tree, at, node)
+        if spare == ALL_HAVE_IT:
+            full[above[level]] += 1
+            continue
+        if spare >= 0.0:
+            far = way(x - ball[nodes.X], y - ball[nodes.Y], z - ball[nodes.Z], rules.on_earth)
+            spare -= weight / (rules.a + max(0.0, far * SHORT - ball[RADIUS]))
+            if spare >= 0.0:
+                tree.known[at, 0] = spare
+                continue
+        c = np.int64(tree.link[node, CELL])
+        if c >= 0 and row_of(cells, c, term) >= 0:
+            full[above[level]] += 1
+            continue
+        bound = np.inf
+        if spare < -1.0:
+            tree.known[at, 0] = spare + 1.0
+        else:
+            enough = 4.0 * MARGIN * ball[nodes.FLOOR]  # floors rise when they are looked at
+            bound = most_within(
+                documents, term, ball[nodes.X], ball[nodes.Y], ball[nodes.Z], ball[RADIUS],
+                enough, rules,
+            )  # fmt: skip
+            if bound > enough:
+                bound = np.inf
+        if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
+            if cells.head[c, LOOKED] != touched.count[STEP]:
+                tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+            if bound > MARGIN * cells.frame[c, FLOOR]:
+                cells = add_row(cells, c, term, documents, touched, rules)
+                full[above[level]] += 1
+                continue
+        if bound <= MARGIN * ball[nodes.FLOOR]:
+            tree = with_entries(tree)
+            put_spare(tree, node, term, MARGIN * ball[nodes.FLOOR] - bound)
+            continue
+        stack[level], bounds[level], full[level], top = ~node, bound, 0, level + 3
+        stack[level + 1], above[level + 1] = tree.link[node, LEFT], level
+        stack[level + 2], above[level + 2] = tree.link[node, RIGHT], level
+    return documents, cells, tree, touched

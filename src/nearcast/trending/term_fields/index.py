@@ -1,0 +1,123 @@
+"""`TermFields`: a field for each term over each neighbourhood."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nearcast.trending._columns import DocumentColumns
+from nearcast.trending._nearby.index import FlatNearby
+from nearcast.trending.term_fields._cells import (
+    FIRST_COLUMN,
+    LAT,
+    LON,
+    Cells,
+    K,
+    no_cells,
+)
+from nearcast.trending.term_fields._check import check_arrays
+from nearcast.trending.term_fields._process import (
+    mark_rows,
+    publish_all,
+    read_list,
+    renumber_terms,
+    subscribe_all,
+    unsubscribe_one,
+)
+from nearcast.trending.term_fields._tree import Tree, no_tree
+
+
+class TermFields(FlatNearby):
+    """The quickest index for nearness: a document costs one addition for a hundred neighbours.
+
+    What a term has is a smooth function of the place. People of one neighbourhood, a *cell*, share
+    the function of each term that may be in their lists; a document that is far off, against the
+    size of the cell, is added to six coefficients, one that is near to each person. A cell looks at
+    its lists when a term may have grown past another one somewhere in it. A tree over the cells
+    knows how much a term may grow before it comes near to any list below a node.
+
+    What is promised, of scores that the definition gives: those of `top` are off by `max_error` at
+    the most, and a term that is missing, or stands too low, would not be in its place by more than
+    that. Two terms about equal change places when the lower has won by half of it, so that lists
+    are quiet; which of them is first may depend on which was first before. What is told are exactly
+    the changes of these lists. With a `max_error` below 0.001 there are no fields, and lists are
+    the exact ones; each document then costs every person.
+
+    >>> from nearcast.model import Message, NearbyTrendingSubscription, Point
+    >>> index = TermFields(half_life=3600.0)
+    >>> here = Point(2.35, 48.86)
+    >>> index.subscribe(NearbyTrendingSubscription("me", here, k=2))
+    []
+    >>> _ = index.publish(Message(1, text="Rain and more rain", at=here, time=0.0))
+    >>> [told] = index.publish(Message(2, text="Bus bus bus", at=here, time=60.0))
+    >>> [term for term, _ in told.terms]
+    ['bus', 'rain']
+    """
+
+    _parts: ClassVar[dict[str, Any]] = {"cells": Cells, "tree": Tree}
+
+    def _begin_parts(self) -> None:
+        self._cells = no_cells()
+        self._tree = no_tree()
+
+    def _enter(
+        self, slots: NDArray[np.int32], k: NDArray[np.int32], at: NDArray[np.float64]
+    ) -> None:
+        where, size = self._cells.where, int(slots.max()) + 1
+        if size > len(where):
+            more = np.full((size + size // 8 - len(where), 2), -1, np.int32)
+            self._cells = self._cells._replace(where=np.concatenate([where, more]))
+        self._state = subscribe_all(
+            self._state, slots, k, at, self._vocabulary.spelling(), self._rules
+        )
+
+    def _leave(self, slot: int) -> None:
+        unsubscribe_one(self._cells, slot)
+
+    def _pass(
+        self, columns: DocumentColumns, now: NDArray[np.float64], until: float
+    ) -> NDArray[np.int32]:
+        self._state, changed = publish_all(
+            self._state,
+            columns.moment,
+            now,
+            columns.middle,
+            columns.term_start,
+            columns.term,
+            columns.times,
+            until,
+            self._vocabulary.spelling(),
+            self._rules,
+        )
+        return changed
+
+    def _read(self, slot: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        k = self._wanted(slot)[2]
+        term, score = np.empty(k, np.int32), np.empty(k)
+        listed = read_list(self._cells, slot, term, score)
+        return term[:listed], score[:listed]
+
+    def _wanted(self, slot: int) -> tuple[float, float, int]:
+        cell, column = self._cells.where[slot].tolist()
+        at = int(self._cells.head[cell, FIRST_COLUMN]) + column
+        lon, lat = self._cells.at[at, [LON, LAT]].tolist()
+        return lon, lat, int(self._cells.column[at, K])
+
+    def _mark_listed(self, is_listed: NDArray[np.bool_]) -> None:
+        mark_rows(self._cells, is_listed)
+
+    def _renumber(self, new: NDArray[np.int32]) -> None:
+        renumber_terms(self._cells, self._tree, new)
+
+    def _check_parts(self) -> None:
+        check_arrays(self._cells, self._tree, self._documents, self._rules)
+
+    @property
+    def _state(self) -> Any:
+        return self._documents, self._cells, self._tree, self._touched
+
+    @_state.setter
+    def _state(self, state: Any) -> None:
+        self._documents, self._cells, self._tree, self._touched = state
