@@ -38,7 +38,7 @@ FEWEST_POINTS = 64
 class Settings(NamedTuple):
     """What the kernels need of the constructor's arguments, and of how subscriptions move.
 
-    `messages_per_move`: messages that come while a subscription moves once, 0 where none moves;
+    `messages_per_move`: messages that count while a subscription moves once, 0 where none moves;
     `stride`: how far it moves then.
     """
 

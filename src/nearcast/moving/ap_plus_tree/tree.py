@@ -44,16 +44,19 @@ class TreeWithMessages(Movable, APTree):
         self.relocations = 0
         # How subscriptions move, and how often messages come: what the cost model weighs.
         self._moves, self._way, self.arrivals = 0, 0.0, 0
+        self.live = 0  # messages
 
     def rebuild(self) -> None:
         """Order the keywords by what is live now and build the whole tree again.
 
-        What moved since the last time tells how fast and how often subscriptions will move.
+        What moved since the last time tells how fast and how often subscriptions will move. Live
+        messages count as those that come: a move looks through lists as a message does through
+        entries, and both gain by the same divisions.
         """
         if self._moves:
+            arrivals = max(1, self.arrivals) * len(self._store) / self._moves
             self._settings = self._settings._replace(
-                messages_per_move=float(max(1, self.arrivals)) * len(self._store) / self._moves,
-                stride=self._way / self._moves,
+                messages_per_move=arrivals + self.live, stride=self._way / self._moves
             )
         self._moves, self._way, self.arrivals = 0, 0.0, 0
         super().rebuild()
@@ -141,9 +144,9 @@ def _rows_of(entries: Entries, slots: NDArray[np.int32]) -> NDArray[np.int64]:
 class ListsInTree:
     """The m-lists of a tree, as an index of messages.
 
-    Messages that are gone stay in the lists until as many are gone as are live (lazy deletion);
-    then the lists are made again. So they are when most messages are at inner nodes, because what
-    was a leaf when they came is none any more.
+    Messages that are gone stay in the lists until half as many are gone as are live (lazy
+    deletion); then the lists are made again. So they are when a quarter of the postings is at inner
+    nodes, because what was a leaf when they came is none any more.
     """
 
     def __init__(
@@ -165,8 +168,8 @@ class ListsInTree:
         used = self._tree.lists.used
         return (
             self._tree.are_void
-            or self._gone > FEW + live
-            or int(used[INNER]) > FEW + int(used[HELD]) // 2
+            or self._gone > FEW + live // 2
+            or int(used[INNER]) > FEW + int(used[HELD]) // 4
         )
 
     def make_anew(self, messages: Messages, live: NDArray[np.int64]) -> None:
@@ -179,6 +182,7 @@ class ListsInTree:
     def insert(self, messages: Messages, slots: NDArray[np.int64]) -> None:
         """Messages go down the tree, as in matching."""
         self._tree.arrivals += len(slots)
+        self._tree.live = len(self._store)
         self._tree.put(messages, self._words.rank_of, slots, self._most_copies)
 
     def remove(self, messages: Messages, slots: NDArray[np.int64]) -> None:
