@@ -1,6 +1,8 @@
 """What is talked about here, now, for everybody, all the time?
 
-For regions use `CellRows`; `RST`, `TP` and `DS` are what a paper has for them. A name is loaded when it is first used: rules for terms are part of settings, which need no
+For regions use `CellRows`; `RST`, `TP` and `DS` are what a paper has for them.
+
+A name is loaded when it is first used: rules for terms are part of settings, which need no
 compiler.
 """
 
