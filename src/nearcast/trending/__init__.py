@@ -1,7 +1,7 @@
 """What is talked about here, now, for everybody, all the time?
 
-For regions use `CellRows`; `RST`, `TP` and `DS` are what a paper has for them. A name is loaded
-when it is first used: rules for terms are part of settings, which need no compiler.
+For regions use `CellRows`, around a point `TermFields`; the others are what a paper has. A name is
+loaded when it is first used: rules for terms are part of settings, which need no compiler.
 """
 
 from importlib import import_module

@@ -32,7 +32,8 @@ class RST(FlatRegions):
     counted once, and a term that cannot be in any list of the group is left alone (Theorem 4). A
     new region goes to the group that stays most compact by it (Algorithm 9), if more than
     `compactness` of the box around the group is common to all then; theta in the paper. Groups are
-    in cells of a quadtree. `CellRows` is several times as fast, with a tenth of the memory.
+    in cells of a quadtree. At 100,000 regions of 100 square kilometres `CellRows` is three to four
+    times as fast, with an eighth of the memory.
 
     >>> from nearcast.model import Box, Message, Point, TrendingSubscription
     >>> index = RST(half_life=3600.0)
