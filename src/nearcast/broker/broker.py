@@ -322,6 +322,11 @@ class Broker:
             index_class = _class_of(kind, boolean, BooleanIndex, path)
             return cls(index=index_class.load(path))
         parts = part_kinds(path)
+        if _OWN not in parts:
+            raise BadFile(
+                f"{os.fspath(path)} was saved by an earlier Nearcast, which kept less; subscribe "
+                "anew, or load its index with the release that saved it"
+            )
         index_class = _class_of(parts[_INDEX], boolean, BooleanIndex, path)
         others = {
             name: _class_of(parts[name], *_ROOM_OF[name], path).load(PartPath(path, name))
