@@ -2,6 +2,7 @@
 
 import pytest
 
+from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.boolean import ScanIndex
 from nearcast.broker import Broker
@@ -223,3 +224,10 @@ def test_a_broker_remembers_so_many_messages_for_whoever_comes_first(monkeypatch
         broker.publish(message(id, text))
     broker.subscribe(TrendingSubscription("here", AROUND_HERE))
     assert terms(broker, "here") == ["newer", "newest"]
+
+
+def test_a_file_of_an_earlier_release_is_refused(tmp_path):
+    with storage.writing_parts(tmp_path / "old.near", "Broker") as part_path:
+        ScanIndex().save(part_path("index"))
+    with pytest.raises(storage.BadFile, match="saved by an earlier Nearcast"):
+        Broker.load(tmp_path / "old.near")

@@ -5,6 +5,7 @@ import pytest
 
 from nearcast.batches import MessageBatch
 from nearcast.model import Message, Point, Space, TopKSubscription
+from nearcast.storage import BadFile
 from nearcast.topk import (
     CIQKmax,
     CountWindow,
@@ -262,3 +263,11 @@ def test_lists_that_are_long_enough_for_several_blocks(space):
             index.unsubscribe(n)
     assert index.stats().buffered == 0
     assert not index._postings.lists[:, 1:3].any()  # nothing is held, and no room is kept
+
+
+def test_a_file_with_another_layout_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("nearcast.topk._flat.index.LAYOUT", 1)
+    WordLists(CountWindow(3)).save(tmp_path / "old.near")
+    monkeypatch.undo()
+    with pytest.raises(BadFile, match="saved with layout 1 of its arrays, and this version reads"):
+        WordLists.load(tmp_path / "old.near")
