@@ -6,7 +6,7 @@ from benchmarks.oracle import WrongAnswerError
 from benchmarks.topk.workload import Workload
 from nearcast.model import Id
 from nearcast.topk import TimeWindow, TopKIndex
-from nearcast.topk.index import Scoring, middle
+from nearcast.topk.index import Scoring
 from nearcast.topk.scan import score
 
 SAMPLE = 20
@@ -32,7 +32,7 @@ def expected_lists(workload: Workload) -> Lists:
         said = workload.statistics.weights(message.keywords)
         for subscription, wanted, scored in zip(chosen, weights, found, strict=True):
             if not wanted.keys().isdisjoint(said):
-                at = middle(message)
+                at = message.middle
                 scored.append((score(subscription, wanted, at, said, scoring), n, message.id))
     return {
         subscription.id: [(id, value) for value, _, id in sorted(scored, reverse=True)][

@@ -3,7 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from nearcast.model import Box, Circle, Message, Point
+from nearcast.batches import MessageBatch
+from nearcast.model import Box, Circle, Message, Point, Space
 
 HERE = Point(2.35, 48.86)
 
@@ -62,3 +63,11 @@ def test_a_message_refused(arguments, error, problem):
 def test_a_bad_id_is_refused():
     with pytest.raises(TypeError, match="message id None is neither a string nor an integer"):
         Message(None, text="a", at=HERE)
+
+
+def test_the_middle_of_a_box_stays_in_it():
+    wide = Box(100, 0, 300, 10, space=Space.PLANE)
+    assert Message(1, text="", at=wide).middle == Point(200, 5, space=Space.PLANE)
+    assert Message(1, text="", at=Box(170, 0, -160, 10)).middle == Point(-175, 5)
+    batch = MessageBatch.from_messages([Message(1, text="", at=wide)], space=Space.PLANE)
+    assert batch.middles().tolist() == [[200, 5]]

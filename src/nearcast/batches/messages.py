@@ -146,6 +146,15 @@ class MessageBatch:
             space=space,
         )
 
+    def middles(self) -> Floats:
+        """lon, lat of the middle of each place, as `Message.middle`; float64[n, 2]."""
+        west, south, east, north = self.at.T
+        east = np.where(west <= east, east, east + 360.0)
+        lon = (west + east) / 2.0
+        if self.space is Space.EARTH:
+            lon = np.where(lon <= 180.0, lon, lon - 360.0)
+        return np.stack([lon, (south + north) / 2.0], axis=1)
+
     def message(self, row: int) -> Message:
         """The message of one row, with its words as `keywords`.  O(its size)."""
         check_row(row, len(self))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from nearcast.explain._wording import length_text, said_text
 from nearcast.model import Message, TopKSubscription
 from nearcast.space import distance
-from nearcast.topk.index import Scoring, middle
+from nearcast.topk.index import Scoring
 from nearcast.topk.list_change import Ranked
 
 
@@ -118,7 +118,7 @@ def explain_rank(
     wanted = scoring.statistics.weights(subscription.keywords)
     said = scoring.statistics.weights(message.keywords) if message.keywords else {}
     words = [SharedWord(word, wanted[word], said[word]) for word in wanted.keys() & said.keys()]
-    far = distance(subscription.at, middle(message))
+    far = distance(subscription.at, message.middle)
     ids = [id for id, _ in results]
     found = RankExplanation(
         subscription,

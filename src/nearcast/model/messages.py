@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nearcast.model._checks import bag_of_words, finite_number
 from nearcast.model.ids import Id, check_id
-from nearcast.model.shapes import Box, Place, Point
+from nearcast.model.shapes import Box, Place, Point, Space
 from nearcast.text.tokens import tokenize
 
 
@@ -58,6 +58,22 @@ class Message:
         object.__setattr__(self, "at", at)
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "expires", expires)
+
+    @property
+    def middle(self) -> Point:
+        """Where the message counts as being when a distance is asked for: the middle of a box.
+
+        >>> Message(1, text="storm", at=Box(170, 0, -170, 10)).middle
+        Point(lon=180.0, lat=5.0, space=Space.EARTH)
+        """
+        at = self.at
+        if isinstance(at, Point):
+            return at
+        east = at.east if at.west <= at.east else at.east + 360.0
+        lon = (at.west + east) / 2.0
+        if lon > 180.0 and at.space is Space.EARTH:
+            lon -= 360.0
+        return Point(lon, (at.south + at.north) / 2.0, space=at.space)
 
 
 def _keywords(text: str | None, words: Iterable[str] | None, owner: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
-from nearcast.model import Id, Message, Point, Space, TopKSubscription
+from nearcast.model import Id, Message, Space, TopKSubscription
 from nearcast.model._checks import finite_number
 from nearcast.space import EARTH_RADIUS
 from nearcast.topk.list_change import ListChange, Ranked
@@ -232,18 +232,3 @@ class TopKIndex(ABC):
             raise ValueError(
                 f"{owner} is in {space}, the index in {self.space}; use one space for both"
             )
-
-
-def middle(message: Message) -> Point:
-    """Where a message counts as being: a range message in the middle of its box.
-
-    >>> from nearcast.model import Box
-    >>> middle(Message(1, text="storm", at=Box(170, 0, -170, 10)))
-    Point(lon=180.0, lat=5.0, space=Space.EARTH)
-    """
-    at = message.at
-    if isinstance(at, Point):
-        return at
-    east = at.east if at.west <= at.east else at.east + 360.0
-    lon = (at.west + east) / 2.0
-    return Point(lon if lon <= 180.0 else lon - 360.0, (at.south + at.north) / 2.0, space=at.space)

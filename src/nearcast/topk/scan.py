@@ -11,7 +11,7 @@ from nearcast import storage
 from nearcast.model import Id, Message, Point, Space, TopKSubscription
 from nearcast.model.ids import check_id
 from nearcast.space import distance
-from nearcast.topk.index import Scoring, TopKIndex, TopKStats, middle
+from nearcast.topk.index import Scoring, TopKIndex, TopKStats
 from nearcast.topk.list_change import ListChange, Ranked, list_change
 from nearcast.topk.windows import CountWindow, window_of, window_row
 from nearcast.topk.word_statistics import WordStatistics
@@ -64,7 +64,7 @@ class ScanTopK(TopKIndex):
         self.now = now
         kept = [each for each in self._kept if each.id != message.id]
         weights = self.scoring.statistics.weights(message.keywords) if message.keywords else {}
-        kept.append(_Kept(message.id, middle(message), weights, now, self._arrivals))
+        kept.append(_Kept(message.id, message.middle, weights, now, self._arrivals))
         self._arrivals += 1
         self._kept = self._in_window(kept)
         return self._changes(before)

@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
-from nearcast.model import Message, Space
+from nearcast.model import Message
 from nearcast.space import place_rects
 from nearcast.trending._vocabulary import NO_TERM, Vocabulary
 from nearcast.trending.decay import Decay, weights
-from nearcast.trending.index import middle
 
 
 class DocumentColumns(NamedTuple):
@@ -42,7 +41,7 @@ def columns_of_one(message: Message, vocabulary: Vocabulary, decay: Decay) -> Do
     """One document."""
     term, times = vocabulary.counted(message.keywords)
     rects = np.array(place_rects(message.at))
-    at = middle(message)
+    at = message.middle
     moment = np.array([decay.moment(message.time)])
     return DocumentColumns(
         moment,
@@ -72,20 +71,10 @@ def columns_of_batch(
     return DocumentColumns(
         moment,
         weights(moment),
-        _middles(messages),
+        messages.middles(),
         messages.rect_start.astype(np.int64),
         messages.rects,
         np.searchsorted(row[begins], np.arange(len(messages) + 1)).astype(np.int64),
         term[begins],
         np.diff(np.append(begins, len(term))).astype(np.int32),
     )
-
-
-def _middles(messages: MessageBatch) -> NDArray[np.float64]:
-    """As `middle` of each message."""
-    west, south, east, north = messages.at.T
-    east = np.where(west <= east, east, east + 360.0)
-    lon = (west + east) / 2.0
-    if messages.space is Space.EARTH:
-        lon = np.where(lon <= 180.0, lon, lon - 360.0)
-    return np.stack([lon, (south + north) / 2.0], axis=1)

@@ -16,7 +16,6 @@ from nearcast.model import (
     Id,
     Message,
     NearbyTrendingSubscription,
-    Point,
     Space,
     TrendingSubscription,
 )
@@ -241,20 +240,3 @@ class TrendingIndex(ABC):
             raise ValueError(
                 f"{owner} is in {space}, the index in {self.space}; use one space for both"
             )
-
-
-def middle(message: Message) -> Point:
-    """Where a message counts as being when it is nearness that counts: the middle of a box.
-
-    >>> from nearcast.model import Box
-    >>> middle(Message(1, text="storm", at=Box(170, 0, -170, 10)))
-    Point(lon=180.0, lat=5.0, space=Space.EARTH)
-    """
-    at = message.at
-    if isinstance(at, Point):
-        return at
-    east = at.east if at.west <= at.east else at.east + 360.0
-    lon = (at.west + east) / 2.0
-    if lon > 180.0 and at.space is Space.EARTH:
-        lon -= 360.0
-    return Point(lon, (at.south + at.north) / 2.0, space=at.space)

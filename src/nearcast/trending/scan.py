@@ -24,7 +24,7 @@ from nearcast.model.ids import check_id
 from nearcast.model.shapes import Box
 from nearcast.space import RegionColumn, distance, is_in
 from nearcast.trending.decay import WEIGHT_BITS
-from nearcast.trending.index import AnyTrending, TrendingStats, middle
+from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import LONGEST_MEMORY, NearbyIndex
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
 
@@ -80,7 +80,7 @@ class ScanTrending(NearbyIndex):
         before = self._lists()
         self.now = now
         counts = Counter(self.terms.terms(message.keywords))
-        self._documents.append(_Document(message.at, middle(message), dict(counts), message.time))
+        self._documents.append(_Document(message.at, message.middle, dict(counts), message.time))
         self._forget()
         return self._changes(before)
 
@@ -141,7 +141,7 @@ class ScanTrending(NearbyIndex):
         for corners, counts, time in meta["documents"]:
             shape = Point if len(corners) == 2 else Box
             place = shape(*corners, space=index.space)
-            centre = middle(Message(0, text="", at=place))
+            centre = Message(0, text="", at=place).middle
             index._documents.append(_Document(place, centre, counts, time))
         return index
 

@@ -44,14 +44,6 @@ def counted(
     return np.searchsorted(row[begins], np.arange(len(counts) + 1)), word[begins], times
 
 
-def middles(messages: MessageBatch) -> NDArray[np.float64]:
-    """lon, lat of the middle of each place; as `nearcast.topk.index.middle`."""
-    west, south, east, north = messages.at.T
-    east = np.where(west <= east, east, east + 360.0)
-    lon = (west + east) / 2.0
-    return np.stack([np.where(lon <= 180.0, lon, lon - 360.0), (south + north) / 2.0], axis=1)
-
-
 def wider(array: NDArray[Any], size: int, value: float) -> NDArray[Any]:
     """The array, or a larger one with so many things at the least."""
     if size <= len(array):

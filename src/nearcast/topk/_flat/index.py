@@ -19,7 +19,7 @@ from nearcast.boolean.index import possible_id
 from nearcast.growing_array import GrowingArray
 from nearcast.model import Id, Message, Point, Space, TopKSubscription
 from nearcast.text.string_table import StringTable
-from nearcast.topk._flat.columns import distinct_words, middles, unit_vectors, wider
+from nearcast.topk._flat.columns import distinct_words, unit_vectors, wider
 from nearcast.topk._flat.maintenance import (
     FEW_WORDS,
     LATEST,
@@ -68,7 +68,7 @@ from nearcast.topk._flat.window import (
     no_messages,
     no_rings,
 )
-from nearcast.topk.index import TopKIndex, TopKStats, middle
+from nearcast.topk.index import TopKIndex, TopKStats
 from nearcast.topk.list_change import ListChange, Ranked, list_change
 from nearcast.topk.windows import CountWindow, TimeWindow, window_of, window_row
 from nearcast.topk.word_statistics import WordStatistics
@@ -255,7 +255,7 @@ class FlatTopK(TopKIndex):
     def publish(self, message: Message) -> list[ListChange]:
         now = self._checked_time(message)
         self._tidy()
-        at = middle(message)
+        at = message.middle
         counts = Counter(message.keywords)
         numbers = self._numbers(list(counts))
         rarities = self._idf.used[numbers].tolist()
@@ -294,7 +294,7 @@ class FlatTopK(TopKIndex):
         self._tidy()
         numbers = self._numbers(messages.lexicon)
         start, word, counts = distinct_words(messages, numbers, self._idf.used)
-        at = middles(messages)
+        at = messages.middles()
         self._choose_grid(at[0, 0], at[0, 1])
         self.now = float(times[-1])
         oldest, first = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
