@@ -3,7 +3,7 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import FTS, SST, TS, NearbyBaseline, ScanTrending, TermFields
+from nearcast.trending import FTS, SST, TS, NearbyBaseline, ParallelTermFields, ScanTrending, TermFields
 
 
 class NearbyScan(ScanTrending):
@@ -20,5 +20,6 @@ INDEXES = {
     "SST": partial(SST, a=1.0, max_error=0.0),
     "SSTWithin": partial(SST, a=1.0, max_error=0.05),
     "TermFields": partial(TermFields, a=1.0, max_error=0.0),
+    "ParallelTermFields": partial(ParallelTermFields, a=1.0, max_error=0.0),
     "TermFieldsWithin": partial(TermFields, a=1.0, max_error=0.05),
 }

@@ -77,7 +77,7 @@ def no_documents() -> Documents:
 @inner
 def larger(array, size):
     """A copy with room for so many rows."""
-    copy = np.empty((size,) + array.shape[1:], array.dtype)
+    copy = np.empty((size, *array.shape[1:]), array.dtype)
     copy[: len(array)] = array
     return copy
 

@@ -135,16 +135,20 @@ class FlatNearby(NearbyIndex):
 
     def subscribe_many(self, subscriptions: list[Any]) -> None:
         """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        self.check_many(subscriptions)
+        for kind in (int, str):  # a column of ids has one kind
+            rows = [row for row in subscriptions if isinstance(row.id, kind)]
+            if rows:
+                self._add(rows)
+
+    def check_many(self, subscriptions: list[Any]) -> None:
+        """Refuse what `subscribe_many` cannot take."""
         ids = set()
         for subscription in subscriptions:
             self._check_nearby(subscription)
             if subscription.id in ids:
                 raise ValueError(f"subscription {subscription.id!r} is there twice; give it once")
             ids.add(subscription.id)
-        for kind in (int, str):  # a column of ids has one kind
-            rows = [row for row in subscriptions if isinstance(row.id, kind)]
-            if rows:
-                self._add(rows)
 
     def _add(self, rows: list[Any]) -> None:
         ids = pa.array([row.id for row in rows])
@@ -238,6 +242,10 @@ class FlatNearby(NearbyIndex):
         return NearbyTrendingSubscription(
             self._ids.id_of(slot), Point(lon, lat, space=self.space), k
         )
+
+    def ids(self) -> list[Id]:
+        """Those of all live subscriptions.  O(subscriptions)."""
+        return self._ids.list_of(self._ids.live_slots())
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nearcast.trending._columns import DocumentColumns
 from nearcast.trending._nearby.index import FlatNearby
 from nearcast.trending.sst._groups import Groups, no_groups
-from nearcast.trending.sst._lists import LAT, LEAF, LISTED, LON, Lists, K, no_lists
+from nearcast.trending.sst._lists import LAT, LEAF, LISTED, LON, K, Lists, no_lists
 from nearcast.trending.sst._process import (
     BASELINE,
     GROUPED,

@@ -29,7 +29,8 @@ def check_arrays(cells: Cells, tree: Tree, documents: Documents, rules: Rules) -
 
 def _check_cell(cells: Cells, c: int, rules: Rules) -> None:
     first, columns, width, row, rows, height, near, order, depth = cells.head[c, :9].tolist()
-    assert width <= columns and height <= rows
+    assert width <= columns
+    assert height <= rows
     terms = cells.term[row : row + height]
     assert len(set(terms.tolist())) == height
     field = cells.field[row : row + height, : _cells.SLACK]

@@ -126,6 +126,54 @@ def is_right(order, at, listed, k, height, scores, limit):
 
 
 @inner
+def score_at(cells, row, near, u, v):
+    """What a row of all has at (u, v), where it has `near` of near documents."""
+    field = cells.field
+    return (
+        cells.near[near] + field[row, 0] + field[row, 1] * u + field[row, 2] * v
+        + field[row, 3] * u * u + field[row, 4] * u * v + field[row, 5] * v * v
+    )  # fmt: skip
+
+
+@inner
+def are_rows_right(cells, c, rules):
+    """Are all lists right, when only rows without SLACK have grown too much?
+
+    Then it is known again for how long.  O(columns * k) for such a row.
+    """
+    for i in range(cells.head[c, FIRST_ROW], cells.head[c, FIRST_ROW] + cells.head[c, HEIGHT]):
+        if cells.field[i, SLACK] < 0.0:
+            slack = slack_of(cells, c, i - cells.head[c, FIRST_ROW], 1.0 + rules.patience)
+            if slack < 0.0:
+                return False
+            cells.field[i, SLACK] = slack
+    return True
+
+
+@inner
+def slack_of(cells, c, i, limit):
+    """How much a row may grow before a list changes, below 0 where one has.  O(columns * k)."""
+    first, row, columns = (
+        cells.head[c, FIRST_COLUMN], cells.head[c, FIRST_ROW], cells.head[c, COLUMNS]
+    )  # fmt: skip
+    near, slack = cells.head[c, NEAR], np.inf
+    for j in range(cells.head[c, WIDTH]):
+        u, v = cells.at[first + j, ALONG_U], cells.at[first + j, ALONG_V]
+        at, least = cells.head[c, ORDER] + j * cells.head[c, DEPTH], np.inf
+        for p in range(cells.column[first + j, LISTED]):
+            other = cells.order[at + p]
+            if other == i:
+                break
+            score = score_at(cells, row + other, near + other * columns + j, u, v)
+            least = min(least, score)
+        mine = score_at(cells, row + i, near + i * columns + j, u, v)
+        slack = min(slack, limit * least - mine)
+        if slack < 0.0:
+            break
+    return slack
+
+
+@inner
 def look_at_lists(cells, tree, c, touched, spelling, rules):
     """All lists of a cell are right, and it is known for how long.  O(columns * rows).
 

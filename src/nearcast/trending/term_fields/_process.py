@@ -6,7 +6,7 @@ from numba import njit
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.inner import inner
 from nearcast.trending._nearby.places import spot
-from nearcast.trending._nearby.touched import CHANGED, next_step
+from nearcast.trending._nearby.touched import CHANGED, STEP, next_step
 from nearcast.trending.nearby import LONGEST_MEMORY
 from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
@@ -24,6 +24,7 @@ from nearcast.trending.term_fields._cells import (
     LAT,
     LISTED,
     LON,
+    LOOKED,
     NEAR,
     NEARS,
     NODE,
@@ -32,16 +33,21 @@ from nearcast.trending.term_fields._cells import (
     ROWS,
     ROWS_END,
     SLOT,
+    SOME_ROWS,
     WIDTH,
     move_cell,
     new_cell,
     place_middle,
     put_column,
-    soil,
     take_column,
     with_blocks,
 )
-from nearcast.trending.term_fields._lists import column_scores, count_changed, look_at_lists
+from nearcast.trending.term_fields._lists import (
+    are_rows_right,
+    column_scores,
+    count_changed,
+    look_at_lists,
+)
 from nearcast.trending.term_fields._rows import build
 from nearcast.trending.term_fields._spread import spread, welcome
 from nearcast.trending.term_fields._tree import (
@@ -175,8 +181,12 @@ def clean(cells, tree, touched, spelling, rules):
     """Lists of dirty cells are right again."""
     for n in range(cells.ends[DIRTIES]):
         c = np.int64(cells.dirty[n])
+        is_short = (
+            cells.head[c, DIRTY] == SOME_ROWS and cells.head[c, LOOKED] != touched.count[STEP]
+        )
         cells.head[c, DIRTY] = 0
-        tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+        if not is_short or not are_rows_right(cells, c, rules):
+            tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
     cells.ends[DIRTIES] = 0
     return tree, touched
 
@@ -214,7 +224,7 @@ def pass_time(state, now, spelling, rules):
         cells.frame[: cells.ends[CELLS], FLOOR] *= scale
         for node in range(tree.count[NODES]):
             tree.ball[node, nodes.FLOOR] *= scale
-        for at in range(len(tree.key)):
+        for at in range(len(tree.known)):
             if tree.known[at, nodes.SPARE] > 0.0:
                 tree.known[at, nodes.SPARE] *= scale
     return documents, cells, tree, touched
@@ -305,5 +315,5 @@ def renumber_terms(cells, tree, new):
         head = cells.head[c]
         for i in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT]):
             cells.term[i] = new[cells.term[i]]
-    tree.key[:] = -1
-    tree.count[1] = 0
+    tree.known[:, nodes.KEY] = -1.0
+    tree.count[nodes.ENTRIES] = 0

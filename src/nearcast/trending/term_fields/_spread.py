@@ -6,6 +6,7 @@ from nearcast.trending._nearby.documents import LOST, MASS
 from nearcast.trending._nearby.inner import inner
 from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import CANDIDATES, STEP
+from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
     CELLS,
     COLUMNS,
@@ -17,6 +18,7 @@ from nearcast.trending.term_fields._cells import (
     NEAR,
     REACH,
     SLACK,
+    SOME_ROWS,
     WIDTH,
     column_distance,
     far_field,
@@ -39,7 +41,6 @@ from nearcast.trending.term_fields._tree import (
     put_spare,
     with_entries,
 )
-from nearcast.trending.term_fields import _tree as nodes
 
 DEEP = 512  # more than twice the depth of the tree
 TRIES = 16.0  # documents until a node where the cells below had to be asked is tried again
@@ -93,7 +94,7 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                     nears[near + j] += times * own[j]
             field[r, SLACK] -= amount * most
             if field[r, SLACK] < 0.0:
-                soil(cells, c)
+                soil(cells, c, SOME_ROWS)
 
 
 @inner
@@ -134,7 +135,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             far = way(x - ball[nodes.X], y - ball[nodes.Y], z - ball[nodes.Z], rules.on_earth)
             spare -= weight / (rules.a + max(0.0, far * SHORT - ball[RADIUS]))
             if spare >= 0.0:
-                tree.known[at, 0] = spare
+                tree.known[at, nodes.SPARE] = spare
                 continue
         c = np.int64(tree.link[node, CELL])
         if c >= 0 and row_of(cells, c, term) >= 0:
@@ -142,7 +143,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             continue
         bound = np.inf
         if spare < -1.0:
-            tree.known[at, 0] = spare + 1.0
+            tree.known[at, nodes.SPARE] = spare + 1.0
         else:
             enough = 4.0 * MARGIN * ball[nodes.FLOOR]  # floors rise when they are looked at
             bound = most_within(

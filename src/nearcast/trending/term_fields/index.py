@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from nearcast.trending._columns import DocumentColumns
 from nearcast.trending._nearby.index import FlatNearby
 from nearcast.trending.term_fields._cells import (
-    COLUMN,
     FIRST_COLUMN,
     LAT,
     LON,
@@ -52,8 +51,8 @@ class TermFields(FlatNearby):
     >>> index.subscribe(NearbyTrendingSubscription("me", here, k=2))
     []
     >>> _ = index.publish(Message(1, text="Rain and more rain", at=here, time=0.0))
-    >>> [term for term, _ in index.publish(Message(2, text="Bus bus bus", at=here, time=60.0))[0].terms]
-    ['bus', 'rain']
+    >>> index.publish(Message(2, text="Bus bus bus", at=here, time=60.0))[0].entered
+    ('bus',)
     """
 
     _parts: ClassVar[dict[str, Any]] = {"cells": Cells, "tree": Tree}
