@@ -3,7 +3,15 @@
 from functools import partial
 
 from nearcast.model import NearbyTrendingSubscription
-from nearcast.trending import FTS, SST, TS, NearbyBaseline, ParallelTermFields, ScanTrending, TermFields
+from nearcast.trending import (
+    FTS,
+    SST,
+    TS,
+    NearbyBaseline,
+    ParallelTermFields,
+    ScanTrending,
+    TermFields,
+)
 
 
 class NearbyScan(ScanTrending):
