@@ -56,7 +56,7 @@ class FlatNearby(NearbyIndex):
     subscriptions and documents come and go.
 
     With a `max_error` above 0, memory is bounded. Of each term the oldest documents are forgotten
-    while all of them together are at most an eighth of that error, wherever one is (Eq. 14 of the
+    while all of them together are at most a tenth of that error, wherever one is (Eq. 14 of the
     paper). A term is forgotten when it is in no list and 1,000 others (or the longest list) have
     more than it at every place. With a `max_error` of 0 nothing is forgotten before the definition
     does.
@@ -212,7 +212,7 @@ class FlatNearby(NearbyIndex):
     def _changes(self, besides: int = -1) -> list[TermsChange]:
         """The lists that this step has changed."""
         touched, changes = self._touched, []
-        for n in range(int(touched.count[LISTS])):
+        for n in range(int(touched.counts[LISTS])):
             slot = int(touched.slot[n])
             if slot == besides:
                 continue
@@ -258,7 +258,7 @@ class FlatNearby(NearbyIndex):
 
     def stats(self) -> TrendingStats:
         arrays = self._arrays()
-        count = self._touched.count
+        count = self._touched.counts
         return TrendingStats(
             subscriptions=len(self),
             documents=int(self._documents.ends[LIVE]),
@@ -328,16 +328,16 @@ class FlatNearby(NearbyIndex):
 
     @property
     def _rules(self) -> Rules:
-        """`max_error` is shared out: half to lists that wait, a quarter to fields, an eighth to
+        """`max_error` is shared out: half to lists that wait, a third to fields, a tenth to
         documents that are forgotten; the rest covers what these errors do to each other."""
         error = self.max_error
         is_exact = error < LEAST_ERROR
         return Rules(
             on_earth=self.space is Space.EARTH,
             a=self.a,
-            field_error=0.0 if is_exact else error / 4.0,
+            field_error=0.0 if is_exact else error / 3.0,
             patience=-1e-11 if is_exact else error / 2.0,
-            forget=0.0 if is_exact else error / 8.0 * self._least_share,
+            forget=0.0 if is_exact else error / 10.0 * self._least_share,
         )
 
     @property

@@ -58,7 +58,7 @@ CELL, COLUMN = range(2)
 SOME_ROWS, ALL_LISTS = np.int64(1), np.int64(2)
 CELLS, COLUMNS_END, ROWS_END, NEARS, ORDERS, DIRTIES = range(6)
 CAPACITY = 96  # columns; with more a cell is divided
-SPARE = 1.25  # of the distance of the farthest column, for those that come later
+ROUNDING = 1e-9  # of distances in a cell
 TOO_WIDE = 0.02 * EARTH_RADIUS  # a larger cell is no plane any more
 TOO_FAR = 2.5 * EARTH_RADIUS  # behind, distances bend the other way
 
@@ -276,7 +276,7 @@ def place_middle(cells, c, rules):
     farthest = 0.0
     for j in range(first, first + width):
         farthest = max(farthest, place_column(frame, cells.at[j], rules))
-    frame[REACH] = SPARE * farthest + 0.02 * rules.a
+    frame[REACH] = (1.0 + ROUNDING) * farthest
 
 
 @inner
@@ -337,7 +337,11 @@ def far_field(far, u, v, rules):
     bend = 2.0 * slope * value
     if rules.on_earth:
         angle = far / EARTH_RADIUS
-        turn = slope * math.cos(angle) / (math.sin(angle) * EARTH_RADIUS)
+        if angle > 1.0:
+            turn = slope * math.cos(angle) / (math.sin(angle) * EARTH_RADIUS)
+        else:  # the series of the cotangent, which is quicker
+            q = angle * angle
+            turn = slope / far * (1.0 - q * (1.0 / 3.0 + q * (1.0 / 45.0 + q * (2.0 / 945.0))))
     else:
         turn = slope / far
     return (

@@ -67,18 +67,18 @@ def remember(touched, cells, head, j):
     """The list of a column as it was before this step."""
     at = head[FIRST_COLUMN] + j
     column = cells.column[at]
-    if column[STAMP] == touched.count[STEP]:
+    if column[STAMP] == touched.counts[STEP]:
         return touched
-    column[STAMP] = touched.count[STEP]
+    column[STAMP] = touched.counts[STEP]
     touched = with_room(touched, column[LISTED])
-    lists = touched.count[LISTS]
+    lists = touched.counts[LISTS]
     begin = touched.start[lists]
     touched.slot[lists] = column[SLOT]
     for p in range(column[LISTED]):
         row = cells.order[head[ORDER] + j * head[DEPTH] + p]
         touched.term[begin + p] = cells.term[head[FIRST_ROW] + row]
     touched.start[lists + 1] = begin + column[LISTED]
-    touched.count[LISTS] = lists + 1
+    touched.counts[LISTS] = lists + 1
     return touched
 
 
@@ -170,41 +170,55 @@ def score_at(cells, row, near, u, v):
 
 
 @inner
-def are_rows_right(cells, c, rules):
-    """Are all lists right, when only rows without SLACK have grown too much?
+def look_at_rows(cells, c, touched, spelling, rules):
+    """All lists are right again, when only rows without SLACK have grown too much.
 
-    Then it is known again for how long.  O(columns * k) for such a row.
+    O(columns * k) for such a row, and O(rows) for a list that changes.
     """
-    for i in range(cells.head[c, FIRST_ROW], cells.head[c, FIRST_ROW] + cells.head[c, HEIGHT]):
-        if cells.field[i, SLACK] < 0.0:
-            slack = slack_of(cells, c, i - cells.head[c, FIRST_ROW], 1.0 + rules.patience)
-            if slack < 0.0:
-                return False
-            cells.field[i, SLACK] = slack
-    return True
+    first, limit = cells.head[c, FIRST_ROW], 1.0 + rules.patience
+    for i in range(cells.head[c, HEIGHT]):
+        if cells.field[first + i, SLACK] < 0.0:
+            cells.field[first + i, SLACK] = np.inf
+            touched = look_at_row(cells, c, i, limit, touched, spelling)
+    return touched
 
 
 @inner
-def slack_of(cells, c, i, limit):
-    """How much a row may grow before a list changes, below 0 where one has.  O(columns * k)."""
-    first, row, columns = (
-        cells.head[c, FIRST_COLUMN], cells.head[c, FIRST_ROW], cells.head[c, COLUMNS]
+def look_at_row(cells, c, i, limit, touched, spelling):
+    """The lists into which a row has grown are right, and it is known how much it may grow."""
+    head = cells.head[c]
+    first, row, columns, near = (
+        head[FIRST_COLUMN], head[FIRST_ROW], head[COLUMNS], head[NEAR]
     )  # fmt: skip
-    near, slack = cells.head[c, NEAR], np.inf
-    for j in range(cells.head[c, WIDTH]):
+    scores = np.empty(head[HEIGHT])
+    slack = np.inf
+    for j in range(head[WIDTH]):
         u, v = cells.at[first + j, ALONG_U], cells.at[first + j, ALONG_V]
-        at, least = cells.head[c, ORDER] + j * cells.head[c, DEPTH], np.inf
+        at, least = head[ORDER] + j * head[DEPTH], np.inf
         for p in range(cells.column[first + j, LISTED]):
             other = cells.order[at + p]
             if other == i:
                 break
-            score = score_at(cells, row + other, near + other * columns + j, u, v)
-            least = min(least, score)
-        mine = score_at(cells, row + i, near + i * columns + j, u, v)
-        slack = min(slack, limit * least - mine)
-        if slack < 0.0:
-            break
-    return slack
+            least = min(least, score_at(cells, row + other, near + other * columns + j, u, v))
+        room = limit * least - score_at(cells, row + i, near + i * columns + j, u, v)
+        if room >= 0.0:
+            slack = min(slack, room)
+            continue
+        touched = remember(touched, cells, head, j)
+        column_scores(cells, c, j, scores)
+        sort_list(cells, head, j, scores, spelling)
+        least = np.inf
+        for p in range(cells.column[first + j, LISTED]):
+            other = cells.order[at + p]
+            room = limit * least - scores[other]
+            cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
+            least = min(least, scores[other])
+            scores[other] = -np.inf
+        for other in range(head[HEIGHT]):
+            room = limit * least - scores[other]
+            cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
+    cells.field[row + i, SLACK] = min(cells.field[row + i, SLACK], slack)
+    return touched
 
 
 @inner
@@ -215,7 +229,7 @@ def look_at_lists(cells, tree, c, touched, spelling, rules):
     """
     head, frame = cells.head[c], cells.frame[c]
     height, width, limit = head[HEIGHT], head[WIDTH], 1.0 + rules.patience
-    first, depth, step = head[FIRST_COLUMN], head[DEPTH], touched.count[STEP]
+    first, depth, step = head[FIRST_COLUMN], head[DEPTH], touched.counts[STEP]
     scores, caps, mine = np.empty((height, width)), np.empty(width), np.empty(height)
     cell_scores(cells, c, scores)
     mark_right(cells, c, scores, limit, caps)
@@ -251,7 +265,7 @@ def look_at_lists(cells, tree, c, touched, spelling, rules):
         slack[i] = least
     cells.field[head[FIRST_ROW] : head[FIRST_ROW] + height, SLACK] = slack
     frame[FLOOR] = floor
-    head[LOOKED] = touched.count[STEP]
+    head[LOOKED] = touched.counts[STEP]
     faded = 0
     for i in range(height):
         faded += most[i] < FADED * floor
@@ -305,7 +319,7 @@ def renumber(cells, head, new):
 def count_changed(touched, cells):
     """How many of the remembered lists are other ones now."""
     changed = 0
-    for n in range(touched.count[LISTS]):
+    for n in range(touched.counts[LISTS]):
         slot = touched.slot[n]
         c, j = cells.where[slot, 0], cells.where[slot, 1]
         head = cells.head[c]

@@ -122,7 +122,7 @@ def add_row(cells, c, term, documents, touched, rules):
     head[HEIGHT] = i + 1
     cells.term[head[FIRST_ROW] + i] = term
     fill_row(cells, c, i, documents, rules)
-    touched.count[COMPUTED] += head[WIDTH]
+    touched.counts[COMPUTED] += head[WIDTH]
     soil(cells, c, ALL_LISTS)
     return cells
 
@@ -211,7 +211,7 @@ def build(cells, tree, c, documents, touched, rules):
     head[HEIGHT] = height
     for i in range(height):
         fill_row(cells, c, i, documents, rules)
-    touched.count[REFILLED] += head[WIDTH]
+    touched.counts[REFILLED] += head[WIDTH]
     begin_again(tree, cells, c)
     soil(cells, c, ALL_LISTS)
     return cells, touched

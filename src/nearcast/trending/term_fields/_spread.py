@@ -79,7 +79,7 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                                 cells, heads[c, FIRST_COLUMN] + j, lon, lat, x, y, z, rules
                             )
                         )
-                    touched.count[CANDIDATES] += width
+                    touched.counts[CANDIDATES] += width
             r, amount = first + i, times * weight
             if is_field:
                 field[r, 0] += amount * c0
@@ -153,7 +153,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             if bound > enough:
                 bound = np.inf
         if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
-            if cells.head[c, LOOKED] != touched.count[STEP]:
+            if cells.head[c, LOOKED] != touched.counts[STEP]:
                 tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
             if bound > MARGIN * cells.frame[c, FLOOR]:
                 cells = add_row(cells, c, term, documents, touched, rules)

@@ -7,7 +7,7 @@
                           -1 else; VERSION, of what is known about terms
     known  float64[G, 4]  an open hash table: KEY, node * 2**32 + term, -1 for nothing; SPARE of
                           that term below that node, for that VERSION of it; half a cache line each
-    count  int64[2]       NODES; ENTRIES of the table
+    counts int64[2]       NODES; ENTRIES of the table
 
 A term that is no row of a cell has less than MARGIN of the last score of any list there. That a
 new document cannot change this is known without a look at the cells below a node while what it may
@@ -45,7 +45,7 @@ class Tree(NamedTuple):
     ball: NDArray[np.float64]
     link: NDArray[np.int32]
     known: NDArray[np.float64]
-    count: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 def no_tree() -> Tree:
@@ -64,10 +64,10 @@ def no_tree() -> Tree:
 @inner
 def new_leaf(tree, parent, cell):
     """The arrays, with one more leaf, the last node."""
-    n = tree.count[NODES]
+    n = tree.counts[NODES]
     if n == len(tree.link):
-        tree = Tree(larger(tree.ball, 2 * n), larger(tree.link, 2 * n), tree.known, tree.count)
-    tree.count[NODES] = n + 1
+        tree = Tree(larger(tree.ball, 2 * n), larger(tree.link, 2 * n), tree.known, tree.counts)
+    tree.counts[NODES] = n + 1
     tree.ball[n] = 0.0
     link = tree.link[n]
     link[LEFT], link[RIGHT], link[PARENT], link[AXIS] = -1, -1, parent, 0
@@ -157,7 +157,7 @@ def put_spare(tree, node, term, spare):
     at = entry_of(tree, node, term)
     if tree.known[at, KEY] == -1.0:
         tree.known[at, KEY] = np.float64((np.int64(node) << 32) | np.int64(term))
-        tree.count[ENTRIES] += 1
+        tree.counts[ENTRIES] += 1
     tree.known[at, SPARE] = spare
     tree.known[at, OF_VERSION] = tree.link[node, VERSION]
 
@@ -165,12 +165,12 @@ def put_spare(tree, node, term, spare):
 @inner
 def with_entries(tree):
     """A table that is less than half full; one that may not be larger begins anew."""
-    if 2 * tree.count[ENTRIES] < len(tree.known):
+    if 2 * tree.counts[ENTRIES] < len(tree.known):
         return tree
     old = tree.known
     size = min(2 * len(old), MOST_ENTRIES)
-    tree = Tree(tree.ball, tree.link, np.full((size, 4), -1.0), tree.count)
-    tree.count[ENTRIES] = 0
+    tree = Tree(tree.ball, tree.link, np.full((size, 4), -1.0), tree.counts)
+    tree.counts[ENTRIES] = 0
     if size > len(old):
         for i in range(len(old)):
             if old[i, KEY] != -1.0:
