@@ -160,62 +160,51 @@ def mark_right(cells, c, scores, limit, caps):
 
 
 @inner
-def score_at(cells, row, near, u, v):
-    """What a row of all has at (u, v), where it has `near` of near documents."""
-    field = cells.field
-    return (
-        cells.near[near] + field[row, 0] + field[row, 1] * u + field[row, 2] * v
-        + field[row, 3] * u * u + field[row, 4] * u * v + field[row, 5] * v * v
-    )  # fmt: skip
-
-
-@inner
 def look_at_rows(cells, c, touched, spelling, rules):
     """All lists are right again, when only rows without SLACK have grown too much.
 
-    O(columns * k) for such a row, and O(rows) for a list that changes.
+    O(columns * rows), several at a time, and O(rows) for a list that changes.
     """
     first, limit = cells.head[c, FIRST_ROW], 1.0 + rules.patience
+    scores = np.empty((cells.head[c, HEIGHT], cells.head[c, WIDTH]))
+    cell_scores(cells, c, scores)
     for i in range(cells.head[c, HEIGHT]):
         if cells.field[first + i, SLACK] < 0.0:
             cells.field[first + i, SLACK] = np.inf
-            touched = look_at_row(cells, c, i, limit, touched, spelling)
+            touched = look_at_row(cells, c, i, scores, limit, touched, spelling)
     return touched
 
 
 @inner
-def look_at_row(cells, c, i, limit, touched, spelling):
+def look_at_row(cells, c, i, scores, limit, touched, spelling):
     """The lists into which a row has grown are right, and it is known how much it may grow."""
     head = cells.head[c]
-    first, row, columns, near = (
-        head[FIRST_COLUMN], head[FIRST_ROW], head[COLUMNS], head[NEAR]
-    )  # fmt: skip
-    scores = np.empty(head[HEIGHT])
-    slack = np.inf
+    first, row, height = head[FIRST_COLUMN], head[FIRST_ROW], head[HEIGHT]
+    mine, slack = np.empty(height), np.inf
     for j in range(head[WIDTH]):
-        u, v = cells.at[first + j, ALONG_U], cells.at[first + j, ALONG_V]
         at, least = head[ORDER] + j * head[DEPTH], np.inf
         for p in range(cells.column[first + j, LISTED]):
             other = cells.order[at + p]
             if other == i:
                 break
-            least = min(least, score_at(cells, row + other, near + other * columns + j, u, v))
-        room = limit * least - score_at(cells, row + i, near + i * columns + j, u, v)
+            least = min(least, scores[other, j])
+        room = limit * least - scores[i, j]
         if room >= 0.0:
             slack = min(slack, room)
             continue
         touched = remember(touched, cells, head, j)
-        column_scores(cells, c, j, scores)
-        sort_list(cells, head, j, scores, spelling)
+        for other in range(height):
+            mine[other] = scores[other, j]
+        sort_list(cells, head, j, mine, spelling)
         least = np.inf
         for p in range(cells.column[first + j, LISTED]):
             other = cells.order[at + p]
-            room = limit * least - scores[other]
+            room = limit * least - mine[other]
             cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
-            least = min(least, scores[other])
-            scores[other] = -np.inf
-        for other in range(head[HEIGHT]):
-            room = limit * least - scores[other]
+            least = min(least, mine[other])
+            mine[other] = -np.inf
+        for other in range(height):
+            room = limit * least - mine[other]
             cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
     cells.field[row + i, SLACK] = min(cells.field[row + i, SLACK], slack)
     return touched
