@@ -35,7 +35,7 @@ NODES, ENTRIES = range(2)
 MARGIN = 0.9
 ALL_HAVE_IT = np.inf
 UNKNOWN = np.nan
-MOST_ENTRIES = 1 << 21
+MOST_ENTRIES = 1 << 20
 SHORT = 1.0 - 4e-6  # distances from spots may be too long by this share
 
 
@@ -164,8 +164,8 @@ def put_spare(tree, node, term, spare):
 
 @inner
 def with_entries(tree):
-    """A table that is less than half full; one that may not be larger begins anew."""
-    if 2 * tree.counts[ENTRIES] < len(tree.known):
+    """A table that is less than three quarters full; one that may not be larger begins anew."""
+    if 4 * tree.counts[ENTRIES] < 3 * len(tree.known):
         return tree
     old = tree.known
     size = min(2 * len(old), MOST_ENTRIES)
