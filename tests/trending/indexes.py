@@ -12,6 +12,7 @@ from nearcast.trending import (
     TS,
     CellRows,
     NearbyBaseline,
+    ParallelTermFields,
     ScanTrending,
     TermFields,
 )
@@ -35,5 +36,6 @@ INDEXES = {
     "SST": partial(SST, a=1.0, max_error=0.0),
     "SSTWithin": partial(SST, a=1.0, max_error=0.05),
     "TermFields": partial(TermFields, a=1.0, max_error=0.0),
+    "ParallelTermFields": partial(ParallelTermFields, a=1.0, max_error=0.0),
     "TermFieldsWithin": partial(TermFields, a=1.0, max_error=0.05),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nearcast.trending.nearby import NearbyIndex
     from nearcast.trending.scan import ScanTrending
     from nearcast.trending.sst import FTS, SST, TS, NearbyBaseline
-    from nearcast.trending.term_fields import TermFields
+    from nearcast.trending.term_fields import ParallelTermFields, TermFields
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
     from nearcast.trending.term_tables import DS, TP
     from nearcast.trending.terms_change import TermsChange
@@ -32,6 +32,7 @@ __all__ = [
     "Decay",
     "NearbyBaseline",
     "NearbyIndex",
+    "ParallelTermFields",
     "ScanTrending",
     "TermFields",
     "TermRules",
@@ -49,7 +50,7 @@ _MODULES = {
     "scan": ("ScanTrending",),
     "term_tables": ("DS", "TP"),
     "sst": ("FTS", "NearbyBaseline", "SST", "TS"),
-    "term_fields": ("TermFields",),
+    "term_fields": ("ParallelTermFields", "TermFields"),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),
 }

@@ -56,7 +56,7 @@ class FlatNearby(NearbyIndex):
     subscriptions and documents come and go.
 
     With a `max_error` above 0, memory is bounded. Of each term the oldest documents are forgotten
-    while all of them together are at most an eighth of that error, wherever one is (Eq. 14 of the
+    while all of them together are at most a tenth of that error, wherever one is (Eq. 14 of the
     paper). A term is forgotten when it is in no list and 1,000 others (or the longest list) have
     more than it at every place. With a `max_error` of 0 nothing is forgotten before the definition
     does.
@@ -135,16 +135,20 @@ class FlatNearby(NearbyIndex):
 
     def subscribe_many(self, subscriptions: list[Any]) -> None:
         """Add subscriptions of different ids, or replace live ones; look their lists up later."""
+        self.check_many(subscriptions)
+        for kind in (int, str):  # a column of ids has one kind
+            rows = [row for row in subscriptions if isinstance(row.id, kind)]
+            if rows:
+                self._add(rows)
+
+    def check_many(self, subscriptions: list[Any]) -> None:
+        """Refuse what `subscribe_many` cannot take."""
         ids = set()
         for subscription in subscriptions:
             self._check_nearby(subscription)
             if subscription.id in ids:
                 raise ValueError(f"subscription {subscription.id!r} is there twice; give it once")
             ids.add(subscription.id)
-        for kind in (int, str):  # a column of ids has one kind
-            rows = [row for row in subscriptions if isinstance(row.id, kind)]
-            if rows:
-                self._add(rows)
 
     def _add(self, rows: list[Any]) -> None:
         ids = pa.array([row.id for row in rows])
@@ -208,7 +212,7 @@ class FlatNearby(NearbyIndex):
     def _changes(self, besides: int = -1) -> list[TermsChange]:
         """The lists that this step has changed."""
         touched, changes = self._touched, []
-        for n in range(int(touched.count[LISTS])):
+        for n in range(int(touched.counts[LISTS])):
             slot = int(touched.slot[n])
             if slot == besides:
                 continue
@@ -239,6 +243,10 @@ class FlatNearby(NearbyIndex):
             self._ids.id_of(slot), Point(lon, lat, space=self.space), k
         )
 
+    def ids(self) -> list[Id]:
+        """Those of all live subscriptions.  O(subscriptions)."""
+        return self._ids.list_of(self._ids.live_slots())
+
     def __len__(self) -> int:
         return len(self._ids)
 
@@ -250,7 +258,7 @@ class FlatNearby(NearbyIndex):
 
     def stats(self) -> TrendingStats:
         arrays = self._arrays()
-        count = self._touched.count
+        count = self._touched.counts
         return TrendingStats(
             subscriptions=len(self),
             documents=int(self._documents.ends[LIVE]),
@@ -320,16 +328,16 @@ class FlatNearby(NearbyIndex):
 
     @property
     def _rules(self) -> Rules:
-        """`max_error` is shared out: half to lists that wait, a quarter to fields, an eighth to
+        """`max_error` is shared out: half to lists that wait, a third to fields, a tenth to
         documents that are forgotten; the rest covers what these errors do to each other."""
         error = self.max_error
         is_exact = error < LEAST_ERROR
         return Rules(
             on_earth=self.space is Space.EARTH,
             a=self.a,
-            field_error=0.0 if is_exact else error / 4.0,
+            field_error=0.0 if is_exact else error / 3.0,
             patience=-1e-11 if is_exact else error / 2.0,
-            forget=0.0 if is_exact else error / 8.0 * self._least_share,
+            forget=0.0 if is_exact else error / 10.0 * self._least_share,
         )
 
     @property

@@ -3,7 +3,7 @@
 slot   int32[L]      the subscription
 start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
 term   int32[T]
-count  int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
+counts int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
                      subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
                      made anew; CHANGED lists
 """
@@ -26,7 +26,7 @@ class Touched(NamedTuple):
     slot: NDArray[np.int32]
     start: NDArray[np.int64]
     term: NDArray[np.int32]
-    count: NDArray[np.int64]  # type: ignore[assignment]
+    counts: NDArray[np.int64]
 
 
 def none_touched() -> Touched:
@@ -42,7 +42,7 @@ def none_touched() -> Touched:
 @inner
 def with_room(touched, entries):
     """Room for one list more, of so many terms."""
-    lists = touched.count[LISTS]
+    lists = touched.counts[LISTS]
     if lists < len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
         return touched
     slot, start, term = touched.slot, touched.start, touched.term
@@ -50,11 +50,11 @@ def with_room(touched, entries):
         slot, start = larger(slot, 2 * lists), larger(start, 2 * lists + 1)
     if start[lists] + entries > len(term):
         term = larger(term, 2 * (start[lists] + entries))
-    return Touched(slot, start, term, touched.count)
+    return Touched(slot, start, term, touched.counts)
 
 
 @inner
 def next_step(touched):
     """Nothing is touched yet."""
-    touched.count[STEP] = (touched.count[STEP] + 1) % MOST_STEPS
-    touched.count[LISTS] = 0
+    touched.counts[STEP] = (touched.counts[STEP] + 1) % MOST_STEPS
+    touched.counts[LISTS] = 0

@@ -4,7 +4,7 @@
                           weights of its documents: Apop of Eq. 12, relative to the landmark
     next   int32[G]       the next group of the same term, or the next vacant group; -1 for none
     first  int32[V, 2]    by term: its FIRST group, -1 for none; HELD, how many documents they have
-    count  int64[2]       GROUPS ever made; VACANT, the first vacant one
+    counts int64[2]       GROUPS ever made; VACANT, the first vacant one
 
 No group is longer than TEN times `a` across (Tdist; in the paper 100 km where `a` is 5 to 20). When
 a term has lost documents its groups are made again.
@@ -32,7 +32,7 @@ class Groups(NamedTuple):
     box: NDArray[np.float64]
     next: NDArray[np.int32]
     first: NDArray[np.int32]
-    count: NDArray[np.int64]  # type: ignore[assignment]
+    counts: NDArray[np.int64]
 
 
 def no_groups() -> Groups:
@@ -66,16 +66,16 @@ def add_to_group(groups, term, x, y, z, weight, rules):
         g = np.int64(groups.next[g])
     groups.first[term, HELD] += 1
     if best < 0:
-        best = groups.count[VACANT]
+        best = groups.counts[VACANT]
         if best >= 0:
-            groups.count[VACANT] = groups.next[best]
+            groups.counts[VACANT] = groups.next[best]
         else:
-            best = groups.count[GROUPS]
-            groups.count[GROUPS] = best + 1
+            best = groups.counts[GROUPS]
+            groups.counts[GROUPS] = best + 1
             if best == len(groups.next):
                 groups = Groups(
                     larger(groups.box, 2 * best), larger(groups.next, 2 * best), groups.first,
-                    groups.count,
+                    groups.counts,
                 )  # fmt: skip
         groups.next[best] = groups.first[term, FIRST]
         groups.first[term, FIRST] = best
@@ -96,8 +96,8 @@ def drop_groups(groups, term):
     g = np.int64(groups.first[term, FIRST])
     while g >= 0:
         following = np.int64(groups.next[g])
-        groups.next[g] = groups.count[VACANT]
-        groups.count[VACANT] = g
+        groups.next[g] = groups.counts[VACANT]
+        groups.counts[VACANT] = g
         g = following
     groups.first[term, FIRST], groups.first[term, HELD] = -1, 0
 

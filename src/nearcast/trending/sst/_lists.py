@@ -47,7 +47,7 @@ def no_lists() -> Lists:
 @inner
 def exact_score(lists, slot, term, documents, touched, rules):
     """What the documents of a term give to a subscription (Eq. 2).  O(documents of the term)."""
-    touched.count[COMPUTED] += 1
+    touched.counts[COMPUTED] += 1
     lon, lat = lists.place[slot, LON], lists.place[slot, LAT]
     start, total, place = documents.lists[term, START], 0.0, documents.place
     for p in range(start, start + documents.lists[term, HELD]):
@@ -76,17 +76,17 @@ def position_of(lists, slot, term):
 @inner
 def remember(touched, lists, slot):
     """The list as it was before this step."""
-    if lists.head[slot, STAMP] == touched.count[STEP]:
+    if lists.head[slot, STAMP] == touched.counts[STEP]:
         return touched
-    lists.head[slot, STAMP] = touched.count[STEP]
+    lists.head[slot, STAMP] = touched.counts[STEP]
     listed = lists.head[slot, LISTED]
     touched = with_room(touched, listed)
-    n = touched.count[LISTS]
+    n = touched.counts[LISTS]
     begin = touched.start[n]
     touched.slot[n] = slot
     touched.term[begin : begin + listed] = lists.term[slot, :listed]
     touched.start[n + 1] = begin + listed
-    touched.count[LISTS] = n + 1
+    touched.counts[LISTS] = n + 1
     return touched
 
 
@@ -116,7 +116,7 @@ def put_term(lists, slot, term, score, spelling):
 def refill(lists, slot, documents, touched, spelling, rules):
     """A list from the documents alone.  O(documents of frequent terms)."""
     touched = remember(touched, lists, slot)
-    touched.count[REFILLED] += 1
+    touched.counts[REFILLED] += 1
     lists.head[slot, LISTED] = 0
     for t in range(len(documents.lists)):
         most = (documents.sums[t, MASS] + documents.sums[t, LOST]) / rules.a
@@ -143,7 +143,7 @@ def sort_decayed(lists, slot, scale):
 def count_changed(touched, lists):
     """How many of the remembered lists are other ones now."""
     changed = 0
-    for n in range(touched.count[LISTS]):
+    for n in range(touched.counts[LISTS]):
         slot, begin, end = touched.slot[n], touched.start[n], touched.start[n + 1]
         same = lists.head[slot, LISTED] == end - begin
         for p in range(end - begin if same else 0):

@@ -70,7 +70,7 @@ def unsubscribe_one(lists, tree, slot, piece):
 @inner
 def consider(lists, groups, slot, term, documents, touched, piece, spelling, rules):
     """A term that was said, for one subscription.  O(documents of the term), if it may matter."""
-    touched.count[CANDIDATES] += 1
+    touched.counts[CANDIDATES] += 1
     last = last_score(lists, slot)
     if piece >= GROUPED and last > 0.0 and position_of(lists, slot, term) < 0:
         box = np.empty(6)
@@ -186,7 +186,7 @@ def publish_all(state, moment, now, at, term_start, term, times, until, piece, s
             term[begin:end], times[begin:end], piece, spelling, rules,
         )  # fmt: skip
         changed[i] = count_changed(touched, lists)
-        touched.count[CHANGED] += changed[i]
+        touched.counts[CHANGED] += changed[i]
     if len(moment) == 0:
         documents, lists, groups, tree, touched = pass_time(
             (documents, lists, groups, tree, touched), until, piece, spelling, rules

@@ -5,7 +5,7 @@
     middle  float64[N, 2]  lon, lat where a cell with children is cut
     link    int32[N, 5]    CHILD, the first of four, -1 for a leaf; PARENT, -1 for the root; FIRST,
                            a leaf's first subscription; COUNT of subscriptions below; DEPTH
-    count   int64[2]       NODES; VACANT, the first of four vacant ones, whose CHILD leads on
+    counts  int64[2]       NODES; VACANT, the first of four vacant ones, whose CHILD leads on
 
 A cell with more than CAPACITY subscriptions (M of the paper) is cut in four in the middle of what
 it has, since a plane has no border; four with no more than that together are one again.
@@ -33,7 +33,7 @@ class Quadtree(NamedTuple):
     box: NDArray[np.float64]
     middle: NDArray[np.float64]
     link: NDArray[np.int32]
-    count: NDArray[np.int64]  # type: ignore[assignment]
+    counts: NDArray[np.int64]
 
 
 def no_quadtree() -> Quadtree:
@@ -116,17 +116,17 @@ def cut(tree, lists, node):
             slot = np.int64(lists.head[slot, NEXT])
         if west == east and south == north:
             return tree
-        child = tree.count[VACANT]
+        child = tree.counts[VACANT]
         if child >= 0:
-            tree.count[VACANT] = tree.link[child, CHILD]
+            tree.counts[VACANT] = tree.link[child, CHILD]
         else:
-            child = tree.count[NODES]
-            tree.count[NODES] = child + 4
+            child = tree.counts[NODES]
+            tree.counts[NODES] = child + 4
             if child + 4 > len(tree.link):
                 size = 2 * (child + 4)
                 tree = Quadtree(
                     larger(tree.box, size), larger(tree.middle, size), larger(tree.link, size),
-                    tree.count,
+                    tree.counts,
                 )  # fmt: skip
         tree.middle[node, 0] = west + (east - west) / 2.0
         tree.middle[node, 1] = south + (north - south) / 2.0
@@ -180,8 +180,8 @@ def unite(tree, lists, node):
             following = np.int64(lists.head[slot, NEXT])
             chain(tree, node, lists, slot)
             slot = following
-    tree.link[child, CHILD] = tree.count[VACANT]
-    tree.count[VACANT] = child
+    tree.link[child, CHILD] = tree.counts[VACANT]
+    tree.counts[VACANT] = child
 
 
 @inner

@@ -1,5 +1,6 @@
-"""`TermFields` and its kernels."""
+"""`TermFields`, alone and on two cores, and its kernels."""
 
 from nearcast.trending.term_fields.index import TermFields
+from nearcast.trending.term_fields.parallel import ParallelTermFields
 
-__all__ = ["TermFields"]
+__all__ = ["ParallelTermFields", "TermFields"]

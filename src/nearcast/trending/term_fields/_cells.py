@@ -19,8 +19,8 @@ changes nothing here.
                              of ROWS, of which HEIGHT are in use; NEAR: row i has
                              near[NEAR + i * COLUMNS:][:WIDTH]; ORDER: column j has the rows
                              order[ORDER + j * DEPTH:][:LISTED], best first; NODE, see `_tree`;
-                             DIRTY, 1 when its lists are to be looked at; LOOKED, the step in which
-                             they were
+                             DIRTY, SOME_ROWS when those without SLACK are to be looked at,
+                             ALL_LISTS when all are; LOOKED, the step in which all were
     column   int32[n, 4]     SLOT of the subscription; K; LISTED, how many terms its list has;
                              STAMP, the step in which its list was remembered
     at       float64[n, 7]   LON, LAT; the place (ALONG_U, ALONG_V) from the middle; the spot AT_X,
@@ -55,9 +55,10 @@ SLOT, K, LISTED, STAMP = range(4)
 LON, LAT, ALONG_U, ALONG_V, AT_X, AT_Y, AT_Z = range(7)
 SLACK = 6
 CELL, COLUMN = range(2)
+SOME_ROWS, ALL_LISTS = np.int64(1), np.int64(2)
 CELLS, COLUMNS_END, ROWS_END, NEARS, ORDERS, DIRTIES = range(6)
 CAPACITY = 96  # columns; with more a cell is divided
-SPARE = 1.25  # of the distance of the farthest column, for those that come later
+ROUNDING = 1e-9  # of distances in a cell
 TOO_WIDE = 0.02 * EARTH_RADIUS  # a larger cell is no plane any more
 TOO_FAR = 2.5 * EARTH_RADIUS  # behind, distances bend the other way
 
@@ -101,7 +102,7 @@ def no_cells() -> Cells:
 @inner
 def rows_up_to(count):
     """Room for rows, some to spare."""
-    return (count + 11) // 8 * 8 - 4 if count > 4 else 4
+    return (count + 4) // 4 * 4
 
 
 @inner
@@ -125,12 +126,12 @@ def with_blocks(cells, columns, rows, nears, orders):
         live[3] += head[DEPTH] * head[COLUMNS]
     packed = Cells(
         cells.frame, cells.head,
-        np.empty((live[0] + live[0] // 4 + columns, 4), np.int32),
-        np.empty((live[0] + live[0] // 4 + columns, 7), np.float64),
-        np.empty(live[1] + live[1] // 4 + rows, np.int32),
-        np.empty((live[1] + live[1] // 4 + rows, 7), np.float64),
-        np.empty(live[2] + live[2] // 4 + nears, np.float64),
-        np.empty(live[3] + live[3] // 4 + orders, np.int16),
+        np.empty((live[0] + live[0] // 8 + columns, 4), np.int32),
+        np.empty((live[0] + live[0] // 8 + columns, 7), np.float64),
+        np.empty(live[1] + live[1] // 8 + rows, np.int32),
+        np.empty((live[1] + live[1] // 8 + rows, 7), np.float64),
+        np.empty(live[2] + live[2] // 8 + nears, np.float64),
+        np.empty(live[3] + live[3] // 8 + orders, np.int16),
         cells.where, cells.dirty, ends,
     )  # fmt: skip
     ends[COLUMNS_END : ORDERS + 1] = 0
@@ -234,12 +235,12 @@ def take_column(cells, slot):
 
 
 @inner
-def soil(cells, c):
+def soil(cells, c, how):
     """The lists of the cell are to be looked at before the step ends."""
     if cells.head[c, DIRTY] == 0:
-        cells.head[c, DIRTY] = 1
         cells.dirty[cells.ends[DIRTIES]] = c
         cells.ends[DIRTIES] += 1
+    cells.head[c, DIRTY] = max(cells.head[c, DIRTY], how)
 
 
 # ---------------------------------------------------------------- geometry
@@ -275,7 +276,7 @@ def place_middle(cells, c, rules):
     farthest = 0.0
     for j in range(first, first + width):
         farthest = max(farthest, place_column(frame, cells.at[j], rules))
-    frame[REACH] = SPARE * farthest + 0.02 * rules.a
+    frame[REACH] = (1.0 + ROUNDING) * farthest
 
 
 @inner
@@ -336,7 +337,11 @@ def far_field(far, u, v, rules):
     bend = 2.0 * slope * value
     if rules.on_earth:
         angle = far / EARTH_RADIUS
-        turn = slope * math.cos(angle) / (math.sin(angle) * EARTH_RADIUS)
+        if angle > 1.0:
+            turn = slope * math.cos(angle) / (math.sin(angle) * EARTH_RADIUS)
+        else:  # the series of the cotangent, which is quicker
+            q = angle * angle
+            turn = slope / far * (1.0 - q * (1.0 / 3.0 + q * (1.0 / 45.0 + q * (2.0 / 945.0))))
     else:
         turn = slope / far
     return (

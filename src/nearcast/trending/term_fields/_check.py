@@ -19,7 +19,7 @@ def check_arrays(cells: Cells, tree: Tree, documents: Documents, rules: Rules) -
         node = int(cells.head[c, _cells.NODE])
         assert tree.link[node, CELL] == c
         assert tree.ball[node, FLOOR] == cells.frame[c, _cells.FLOOR]
-    for node in range(int(tree.count[NODES])):
+    for node in range(int(tree.counts[NODES])):
         left, right = tree.link[node, [LEFT, RIGHT]].tolist()
         if left >= 0:
             assert tree.ball[node, FLOOR] == min(tree.ball[left, FLOOR], tree.ball[right, FLOOR])

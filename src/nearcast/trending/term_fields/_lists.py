@@ -67,18 +67,18 @@ def remember(touched, cells, head, j):
     """The list of a column as it was before this step."""
     at = head[FIRST_COLUMN] + j
     column = cells.column[at]
-    if column[STAMP] == touched.count[STEP]:
+    if column[STAMP] == touched.counts[STEP]:
         return touched
-    column[STAMP] = touched.count[STEP]
+    column[STAMP] = touched.counts[STEP]
     touched = with_room(touched, column[LISTED])
-    lists = touched.count[LISTS]
+    lists = touched.counts[LISTS]
     begin = touched.start[lists]
     touched.slot[lists] = column[SLOT]
     for p in range(column[LISTED]):
         row = cells.order[head[ORDER] + j * head[DEPTH] + p]
         touched.term[begin + p] = cells.term[head[FIRST_ROW] + row]
     touched.start[lists + 1] = begin + column[LISTED]
-    touched.count[LISTS] = lists + 1
+    touched.counts[LISTS] = lists + 1
     return touched
 
 
@@ -106,23 +106,108 @@ def sort_list(cells, head, j, scores, spelling):
 
 
 @inner
-def is_right(order, at, listed, k, height, scores, limit):
-    """Is a list, order[at:at + listed], still right?  O(rows)."""
-    if listed < min(k, height):
-        return False
-    least, right = np.inf, True
+def cell_scores(cells, c, scores):
+    """What each row has at each column, row by row.  O(columns * rows), several at a time."""
+    head = cells.head[c]
+    first, width = head[FIRST_COLUMN], head[WIDTH]
+    along, across = np.empty(width), np.empty(width)
+    for j in range(width):
+        along[j], across[j] = cells.at[first + j, ALONG_U], cells.at[first + j, ALONG_V]
+    for i in range(head[HEIGHT]):
+        field, begin = cells.field[head[FIRST_ROW] + i], head[NEAR] + i * head[COLUMNS]
+        near, row = cells.near[begin : begin + width], scores[i]
+        c0, c1, c2, c3, c4, c5 = field[0], field[1], field[2], field[3], field[4], field[5]
+        for j in range(width):
+            u, v = along[j], across[j]
+            row[j] = near[j] + c0 + (c1 + c3 * u + c4 * v) * u + (c2 + c5 * v) * v
+
+
+@inner
+def least_of(order, at, listed, scores, j, limit):
+    """The least that a term of a list, order[at:at + listed], has; -1 where it is not in order."""
+    least = np.inf
     for p in range(listed):
-        score = scores[order[at + p]]
-        right &= score <= limit * least
+        score = scores[order[at + p], j]
+        if score > limit * least:
+            return -1.0
         least = min(least, score)
-    if not right or listed < k:
-        return right
-    above = 0
+    return least
+
+
+@inner
+def mark_right(cells, c, scores, limit, caps):
+    """For each column `limit` times the least of its list, or -1 where the list is not right."""
+    head = cells.head[c]
+    height, width, first = head[HEIGHT], head[WIDTH], head[FIRST_COLUMN]
+    above = np.zeros(width, np.int64)
+    for j in range(width):
+        at, listed = head[ORDER] + j * head[DEPTH], cells.column[first + j, LISTED]
+        least = least_of(cells.order, at, listed, scores, j, limit)
+        caps[j] = limit * least if least >= 0.0 else -1.0
+        if listed < min(np.int64(cells.column[first + j, K]), height):
+            caps[j] = -1.0
     for i in range(height):
-        above += scores[i] > limit * least
-    for p in range(listed):
-        above -= scores[order[at + p]] > limit * least
-    return above == 0
+        row = scores[i]
+        for j in range(width):
+            above[j] += row[j] > caps[j]
+    for j in range(width):
+        # With patience, terms of the list may have more than that, and no others.
+        at = head[ORDER] + j * head[DEPTH]
+        for p in range(cells.column[first + j, LISTED]):
+            above[j] -= scores[cells.order[at + p], j] > caps[j]
+        if above[j] > 0:
+            caps[j] = -1.0
+
+
+@inner
+def look_at_rows(cells, c, touched, spelling, rules):
+    """All lists are right again, when only rows without SLACK have grown too much.
+
+    O(columns * rows), several at a time, and O(rows) for a list that changes.
+    """
+    first, limit = cells.head[c, FIRST_ROW], 1.0 + rules.patience
+    scores = np.empty((cells.head[c, HEIGHT], cells.head[c, WIDTH]))
+    cell_scores(cells, c, scores)
+    for i in range(cells.head[c, HEIGHT]):
+        if cells.field[first + i, SLACK] < 0.0:
+            cells.field[first + i, SLACK] = np.inf
+            touched = look_at_row(cells, c, i, scores, limit, touched, spelling)
+    return touched
+
+
+@inner
+def look_at_row(cells, c, i, scores, limit, touched, spelling):
+    """The lists into which a row has grown are right, and it is known how much it may grow."""
+    head = cells.head[c]
+    first, row, height = head[FIRST_COLUMN], head[FIRST_ROW], head[HEIGHT]
+    mine, slack = np.empty(height), np.inf
+    for j in range(head[WIDTH]):
+        at, least = head[ORDER] + j * head[DEPTH], np.inf
+        for p in range(cells.column[first + j, LISTED]):
+            other = cells.order[at + p]
+            if other == i:
+                break
+            least = min(least, scores[other, j])
+        room = limit * least - scores[i, j]
+        if room >= 0.0:
+            slack = min(slack, room)
+            continue
+        touched = remember(touched, cells, head, j)
+        for other in range(height):
+            mine[other] = scores[other, j]
+        sort_list(cells, head, j, mine, spelling)
+        least = np.inf
+        for p in range(cells.column[first + j, LISTED]):
+            other = cells.order[at + p]
+            room = limit * least - mine[other]
+            cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
+            least = min(least, mine[other])
+            mine[other] = -np.inf
+        for other in range(height):
+            room = limit * least - mine[other]
+            cells.field[row + other, SLACK] = min(cells.field[row + other, SLACK], room)
+    cells.field[row + i, SLACK] = min(cells.field[row + i, SLACK], slack)
+    return touched
 
 
 @inner
@@ -133,34 +218,43 @@ def look_at_lists(cells, tree, c, touched, spelling, rules):
     """
     head, frame = cells.head[c], cells.frame[c]
     height, width, limit = head[HEIGHT], head[WIDTH], 1.0 + rules.patience
-    first, depth, step = head[FIRST_COLUMN], head[DEPTH], touched.count[STEP]
-    column, order = cells.column, cells.order
-    scores, slack, most = np.empty(height), np.full(height, np.inf), np.zeros(height)
+    first, depth, step = head[FIRST_COLUMN], head[DEPTH], touched.counts[STEP]
+    scores, caps, mine = np.empty((height, width)), np.empty(width), np.empty(height)
+    cell_scores(cells, c, scores)
+    mark_right(cells, c, scores, limit, caps)
     floor = np.inf
     for j in range(width):
-        column_scores(cells, c, j, scores)
-        at, k = head[ORDER] + j * depth, column[first + j, K]
+        at, column = head[ORDER] + j * depth, cells.column[first + j]
         # What a step has changed it leaves in the exact order, whichever term came first.
-        if column[first + j, STAMP] == step or not is_right(
-            order, at, column[first + j, LISTED], k, height, scores, limit
-        ):
+        if caps[j] < 0.0 or column[STAMP] == step:
             touched = remember(touched, cells, head, j)
-            sort_list(cells, head, j, scores, spelling)
-        listed, least = column[first + j, LISTED], np.inf
-        for i in range(height):
-            most[i] = max(most[i], scores[i])
-        for p in range(listed):
-            row = order[at + p]
-            score = scores[row]
-            slack[row] = min(slack[row], limit * least - score)
-            least = min(least, score)
-            scores[row] = -np.inf  # so that the next loop leaves it out
-        for i in range(height):
-            slack[i] = min(slack[i], limit * least - scores[i])
-        floor = min(floor, least if listed == k else 0.0)
+            for i in range(height):
+                mine[i] = scores[i, j]
+            sort_list(cells, head, j, mine, spelling)
+            last = cells.order[at + column[LISTED] - 1] if column[LISTED] > 0 else -1
+            caps[j] = limit * (scores[last, j] if last >= 0 else np.inf)
+        floor = min(floor, caps[j] / limit if column[LISTED] == column[K] else 0.0)
+    slack, most = np.full(height, np.inf), np.zeros(height)
+    for i in range(height):
+        row, largest = scores[i], 0.0
+        for j in range(width):
+            largest = max(largest, row[j])
+        most[i] = largest
+    for j in range(width):
+        at, least = head[ORDER] + j * depth, np.inf
+        for p in range(cells.column[first + j, LISTED]):
+            i = cells.order[at + p]
+            slack[i] = min(slack[i], limit * least - scores[i, j])
+            least = min(least, scores[i, j])
+            scores[i, j] = -np.inf  # so that the next loop leaves it out
+    for i in range(height):
+        row, least = scores[i], slack[i]
+        for j in range(width):
+            least = min(least, caps[j] - row[j])
+        slack[i] = least
     cells.field[head[FIRST_ROW] : head[FIRST_ROW] + height, SLACK] = slack
     frame[FLOOR] = floor
-    head[LOOKED] = touched.count[STEP]
+    head[LOOKED] = touched.counts[STEP]
     faded = 0
     for i in range(height):
         faded += most[i] < FADED * floor
@@ -214,7 +308,7 @@ def renumber(cells, head, new):
 def count_changed(touched, cells):
     """How many of the remembered lists are other ones now."""
     changed = 0
-    for n in range(touched.count[LISTS]):
+    for n in range(touched.counts[LISTS]):
         slot = touched.slot[n]
         c, j = cells.where[slot, 0], cells.where[slot, 1]
         head = cells.head[c]

@@ -6,7 +6,7 @@ from numba import njit
 from nearcast.inner import inner
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.places import spot
-from nearcast.trending._nearby.touched import CHANGED, next_step
+from nearcast.trending._nearby.touched import CHANGED, STEP, next_step
 from nearcast.trending.nearby import LONGEST_MEMORY
 from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
@@ -24,6 +24,7 @@ from nearcast.trending.term_fields._cells import (
     LAT,
     LISTED,
     LON,
+    LOOKED,
     NEAR,
     NEARS,
     NODE,
@@ -32,6 +33,7 @@ from nearcast.trending.term_fields._cells import (
     ROWS,
     ROWS_END,
     SLOT,
+    SOME_ROWS,
     WIDTH,
     move_cell,
     new_cell,
@@ -40,7 +42,12 @@ from nearcast.trending.term_fields._cells import (
     take_column,
     with_blocks,
 )
-from nearcast.trending.term_fields._lists import column_scores, count_changed, look_at_lists
+from nearcast.trending.term_fields._lists import (
+    column_scores,
+    count_changed,
+    look_at_lists,
+    look_at_rows,
+)
 from nearcast.trending.term_fields._rows import build
 from nearcast.trending.term_fields._spread import spread, welcome
 from nearcast.trending.term_fields._tree import (
@@ -133,7 +140,7 @@ def divide(cells, tree, c, rules):
     for side in range(2):
         cell = other if side == 1 else c
         tree = new_leaf(tree, node, cell)
-        leaf = tree.count[NODES] - 1
+        leaf = tree.counts[NODES] - 1
         tree.ball[leaf] = tree.ball[node]
         tree.link[node, RIGHT if side == 1 else LEFT] = leaf
         cells.head[cell, NODE] = leaf
@@ -174,8 +181,14 @@ def clean(cells, tree, touched, spelling, rules):
     """Lists of dirty cells are right again."""
     for n in range(cells.ends[DIRTIES]):
         c = np.int64(cells.dirty[n])
+        is_short = cells.head[c, DIRTY] == SOME_ROWS and (
+            rules.patience > 0.0 and cells.head[c, LOOKED] != touched.counts[STEP]
+        )
         cells.head[c, DIRTY] = 0
-        tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+        if is_short:
+            touched = look_at_rows(cells, c, touched, spelling, rules)
+        else:
+            tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
     cells.ends[DIRTIES] = 0
     return tree, touched
 
@@ -211,9 +224,9 @@ def pass_time(state, now, spelling, rules):
         cells.field[: cells.ends[ROWS_END]] *= scale
         cells.near[: cells.ends[NEARS]] *= scale
         cells.frame[: cells.ends[CELLS], FLOOR] *= scale
-        for node in range(tree.count[NODES]):
+        for node in range(tree.counts[NODES]):
             tree.ball[node, nodes.FLOOR] *= scale
-        for at in range(len(tree.key)):
+        for at in range(len(tree.known)):
             if tree.known[at, nodes.SPARE] > 0.0:
                 tree.known[at, nodes.SPARE] *= scale
     return documents, cells, tree, touched
@@ -261,7 +274,7 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
             times[begin:end], spelling, rules,
         )  # fmt: skip
         changed[i] = count_changed(touched, cells)
-        touched.count[CHANGED] += changed[i]
+        touched.counts[CHANGED] += changed[i]
     if len(moment) == 0:
         documents, cells, tree, touched = pass_time(
             (documents, cells, tree, touched), until, spelling, rules
@@ -304,5 +317,5 @@ def renumber_terms(cells, tree, new):
         head = cells.head[c]
         for i in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT]):
             cells.term[i] = new[cells.term[i]]
-    tree.key[:] = -1
-    tree.count[1] = 0
+    tree.known[:, nodes.KEY] = -1.0
+    tree.counts[nodes.ENTRIES] = 0

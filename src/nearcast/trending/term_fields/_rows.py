@@ -8,6 +8,7 @@ from nearcast.trending._nearby.documents import HELD, LOST, MASS, START, WEIGHT
 from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import COMPUTED, REFILLED
 from nearcast.trending.term_fields._cells import (
+    ALL_LISTS,
     COLUMNS,
     DEPTH,
     FIRST_COLUMN,
@@ -121,8 +122,8 @@ def add_row(cells, c, term, documents, touched, rules):
     head[HEIGHT] = i + 1
     cells.term[head[FIRST_ROW] + i] = term
     fill_row(cells, c, i, documents, rules)
-    touched.count[COMPUTED] += head[WIDTH]
-    soil(cells, c)
+    touched.counts[COMPUTED] += head[WIDTH]
+    soil(cells, c, ALL_LISTS)
     return cells
 
 
@@ -175,7 +176,7 @@ def build(cells, tree, c, documents, touched, rules):
     head = cells.head[c]
     if head[WIDTH] == 0:
         head[HEIGHT] = 0
-        soil(cells, c)
+        soil(cells, c, ALL_LISTS)
         return cells, touched
     place_middle(cells, c, rules)
     terms = fitting_terms(cells, c, documents, rules)
@@ -203,14 +204,14 @@ def build(cells, tree, c, documents, touched, rules):
                 touched = remember(touched, cells, head, j)
     renumber(cells, head, new)
     head[HEIGHT] = 0
-    rows, columns = rows_up_to(height), head[WIDTH] + head[WIDTH] // 8
+    rows, columns = rows_up_to(height), head[WIDTH]
     depth = min(deepest(cells, head), rows)
     cells = resized(cells, c, columns, rows, depth)
     cells.term[head[FIRST_ROW] : head[FIRST_ROW] + height] = more[:height]
     head[HEIGHT] = height
     for i in range(height):
         fill_row(cells, c, i, documents, rules)
-    touched.count[REFILLED] += head[WIDTH]
+    touched.counts[REFILLED] += head[WIDTH]
     begin_again(tree, cells, c)
-    soil(cells, c)
+    soil(cells, c, ALL_LISTS)
     return cells, touched

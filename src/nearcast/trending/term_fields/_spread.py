@@ -18,6 +18,7 @@ from nearcast.trending.term_fields._cells import (
     NEAR,
     REACH,
     SLACK,
+    SOME_ROWS,
     WIDTH,
     column_distance,
     far_field,
@@ -78,7 +79,7 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                                 cells, heads[c, FIRST_COLUMN] + j, lon, lat, x, y, z, rules
                             )
                         )
-                    touched.count[CANDIDATES] += width
+                    touched.counts[CANDIDATES] += width
             r, amount = first + i, times * weight
             if is_field:
                 field[r, 0] += amount * c0
@@ -93,7 +94,7 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                     nears[near + j] += times * own[j]
             field[r, SLACK] -= amount * most
             if field[r, SLACK] < 0.0:
-                soil(cells, c)
+                soil(cells, c, SOME_ROWS)
 
 
 @inner
@@ -134,7 +135,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             far = way(x - ball[nodes.X], y - ball[nodes.Y], z - ball[nodes.Z], rules.on_earth)
             spare -= weight / (rules.a + max(0.0, far * SHORT - ball[RADIUS]))
             if spare >= 0.0:
-                tree.known[at, 0] = spare
+                tree.known[at, nodes.SPARE] = spare
                 continue
         c = np.int64(tree.link[node, CELL])
         if c >= 0 and row_of(cells, c, term) >= 0:
@@ -142,7 +143,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             continue
         bound = np.inf
         if spare < -1.0:
-            tree.known[at, 0] = spare + 1.0
+            tree.known[at, nodes.SPARE] = spare + 1.0
         else:
             enough = 4.0 * MARGIN * ball[nodes.FLOOR]  # floors rise when they are looked at
             bound = most_within(
@@ -152,7 +153,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             if bound > enough:
                 bound = np.inf
         if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
-            if cells.head[c, LOOKED] != touched.count[STEP]:
+            if cells.head[c, LOOKED] != touched.counts[STEP]:
                 tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
             if bound > MARGIN * cells.frame[c, FLOOR]:
                 cells = add_row(cells, c, term, documents, touched, rules)

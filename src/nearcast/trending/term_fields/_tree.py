@@ -5,9 +5,9 @@
                           to the right
     link   int32[N, 6]    LEFT, RIGHT, -1 for a leaf; PARENT, -1 for the root; AXIS; CELL of a leaf,
                           -1 else; VERSION, of what is known about terms
-    key    int64[G]       an open hash table: node and term, -1 for nothing
-    known  float64[G, 2]  SPARE of that term below that node, for that VERSION of it
-    count  int64[2]       NODES; ENTRIES of the table
+    known  float64[G, 4]  an open hash table: KEY, node * 2**32 + term, -1 for nothing; SPARE of
+                          that term below that node, for that VERSION of it; half a cache line each
+    counts int64[2]       NODES; ENTRIES of the table
 
 A term that is no row of a cell has less than MARGIN of the last score of any list there. That a
 new document cannot change this is known without a look at the cells below a node while what it may
@@ -30,12 +30,12 @@ from nearcast.trending.term_fields._cells import NODE, REACH
 
 X, Y, Z, RADIUS, FLOOR, SPLIT = range(6)
 LEFT, RIGHT, PARENT, AXIS, CELL, VERSION = range(6)
-SPARE, OF_VERSION = range(2)
+KEY, SPARE, OF_VERSION = range(3)
 NODES, ENTRIES = range(2)
 MARGIN = 0.9
 ALL_HAVE_IT = np.inf
 UNKNOWN = np.nan
-MOST_ENTRIES = 1 << 21
+MOST_ENTRIES = 1 << 20
 SHORT = 1.0 - 4e-6  # distances from spots may be too long by this share
 
 
@@ -44,9 +44,8 @@ class Tree(NamedTuple):
 
     ball: NDArray[np.float64]
     link: NDArray[np.int32]
-    key: NDArray[np.int64]
     known: NDArray[np.float64]
-    count: NDArray[np.int64]  # type: ignore[assignment]
+    counts: NDArray[np.int64]
 
 
 def no_tree() -> Tree:
@@ -54,8 +53,7 @@ def no_tree() -> Tree:
     return Tree(
         np.zeros((4, 6), np.float64),
         np.full((4, 6), -1, np.int32),
-        np.full(64, -1, np.int64),
-        np.zeros((64, 2), np.float64),
+        np.full((64, 4), -1.0),
         np.zeros(2, np.int64),
     )
 
@@ -66,12 +64,10 @@ def no_tree() -> Tree:
 @inner
 def new_leaf(tree, parent, cell):
     """The arrays, with one more leaf, the last node."""
-    n = tree.count[NODES]
+    n = tree.counts[NODES]
     if n == len(tree.link):
-        tree = Tree(
-            larger(tree.ball, 2 * n), larger(tree.link, 2 * n), tree.key, tree.known, tree.count
-        )
-    tree.count[NODES] = n + 1
+        tree = Tree(larger(tree.ball, 2 * n), larger(tree.link, 2 * n), tree.known, tree.counts)
+    tree.counts[NODES] = n + 1
     tree.ball[n] = 0.0
     link = tree.link[n]
     link[LEFT], link[RIGHT], link[PARENT], link[AXIS] = -1, -1, parent, 0
@@ -139,9 +135,10 @@ def begin_again(tree, cells, c):
 def entry_of(tree, node, term):
     """Where the table has the node and the term, or would have them.  O(1) expected."""
     wanted = (np.int64(node) << 32) | np.int64(term)
-    mask = len(tree.key) - 1
+    mask = len(tree.known) - 1
     at = ((wanted * np.int64(-7046029254386353131)) >> 29) & mask
-    while tree.key[at] != wanted and tree.key[at] != -1:
+    key = np.float64(wanted)
+    while tree.known[at, KEY] != key and tree.known[at, KEY] != -1.0:
         at = (at + 1) & mask
     return at
 
@@ -149,7 +146,7 @@ def entry_of(tree, node, term):
 @inner
 def known_spare(tree, at, node):
     """What an entry says, NaN where there is nothing or it is of an older version."""
-    if tree.key[at] == -1 or tree.known[at, OF_VERSION] != tree.link[node, VERSION]:
+    if tree.known[at, KEY] == -1.0 or tree.known[at, OF_VERSION] != tree.link[node, VERSION]:
         return UNKNOWN
     return tree.known[at, SPARE]
 
@@ -158,29 +155,29 @@ def known_spare(tree, at, node):
 def put_spare(tree, node, term, spare):
     """The table knows this.  O(1) expected."""
     at = entry_of(tree, node, term)
-    if tree.key[at] == -1:
-        tree.key[at] = (np.int64(node) << 32) | np.int64(term)
-        tree.count[ENTRIES] += 1
+    if tree.known[at, KEY] == -1.0:
+        tree.known[at, KEY] = np.float64((np.int64(node) << 32) | np.int64(term))
+        tree.counts[ENTRIES] += 1
     tree.known[at, SPARE] = spare
     tree.known[at, OF_VERSION] = tree.link[node, VERSION]
 
 
 @inner
 def with_entries(tree):
-    """A table that is less than half full; what is known is found out again where it was larger
-    than it may be."""
-    if 2 * tree.count[ENTRIES] < len(tree.key):
+    """A table that is less than three quarters full; one that may not be larger begins anew."""
+    if 4 * tree.counts[ENTRIES] < 3 * len(tree.known):
         return tree
-    old_key, old_known = tree.key, tree.known
-    size = min(2 * len(old_key), MOST_ENTRIES)
-    tree = Tree(tree.ball, tree.link, np.full(size, -1, np.int64), np.zeros((size, 2)), tree.count)
-    tree.count[ENTRIES] = 0
-    if size > len(old_key):
-        for i in range(len(old_key)):
-            if old_key[i] != -1:
-                node, term = old_key[i] >> 32, old_key[i] & 0xFFFFFFFF
-                if old_known[i, OF_VERSION] == tree.link[node, VERSION]:
-                    put_spare(tree, node, term, old_known[i, SPARE])
+    old = tree.known
+    size = min(2 * len(old), MOST_ENTRIES)
+    tree = Tree(tree.ball, tree.link, np.full((size, 4), -1.0), tree.counts)
+    tree.counts[ENTRIES] = 0
+    if size > len(old):
+        for i in range(len(old)):
+            if old[i, KEY] != -1.0:
+                key = np.int64(old[i, KEY])
+                node, term = key >> 32, key & 0xFFFFFFFF
+                if old[i, OF_VERSION] == tree.link[node, VERSION]:
+                    put_spare(tree, node, term, old[i, SPARE])
     return tree
 
 
@@ -189,6 +186,6 @@ def no_longer_row(tree, node, term):
     """A term is no row of a leaf any more: not of all cells above either.  O(depth)."""
     while node >= 0:
         at = entry_of(tree, node, term)
-        if tree.key[at] != -1:
-            tree.known[at, OF_VERSION] = -1
+        if tree.known[at, KEY] != -1.0:
+            tree.known[at, OF_VERSION] = -1.0
         node = tree.link[node, PARENT]

@@ -1,0 +1,104 @@
+"""Many neighbours: cells are divided, documents far off come as fields, terms come and fade."""
+
+from random import Random
+
+import pytest
+
+from nearcast.checks.trending.samples import terms_of
+from nearcast.model import Message, NearbyTrendingSubscription, Point, Space
+from nearcast.trending import ScanTrending, TermFields
+from nearcast.trending.term_fields import _cells
+
+LEFT_OUT = 1e-9
+
+
+def place(random, space, spread):
+    """Around a town: degrees on the Earth, the same in kilometres in a plane."""
+    x, y = random.gauss(2.35, spread), random.gauss(48.86, spread)
+    if space is Space.EARTH:
+        return Point(x, y)
+    return Point(x * 110.0, y * 110.0, space=space)
+
+
+def a_stream(space, count):
+    """Half of the documents are of the town, and words differ in how frequent they are."""
+    random = Random(5)
+    words = [f"w{n}" for n in range(60)]
+    for number in range(count):
+        spread = random.choice([0.1, 3.0])
+        said = random.choices(words, [1.0 / (n + 1) for n in range(60)], k=5)
+        if spread == 0.1 and number % 40 > 30:
+            said.append(f"news{number // 40}")
+        at = place(random, space, spread)
+        yield Message(number, keywords=said, at=at, time=float(number))
+
+
+def make(space, max_error):
+    """`a` is 10 km in both spaces."""
+    a = 10_000.0 if space is Space.EARTH else 10.0
+    return TermFields(half_life=60.0, a=a, max_error=max_error, space=space)
+
+
+def assert_about_right(index, oracle, subscription):
+    """As the contract: scores within the error, nothing missing that is better by more than it."""
+    found = index.top(subscription.id)
+    oracle.subscribe(NearbyTrendingSubscription("all", subscription.at, k=10_000))
+    exact = dict(oracle.top("all"))
+    oracle.unsubscribe("all")
+    error = index.max_error + LEFT_OUT
+    assert len(found) == min(subscription.k, len(exact))
+    for term, score in found:
+        assert abs(score - exact[term]) <= error * exact[term]
+    for term in exact.keys() - set(terms_of(found)):
+        assert exact[term] * (1.0 - error) <= found[-1][1] * (1.0 + error)
+
+
+@pytest.mark.parametrize("space", Space)
+@pytest.mark.parametrize("max_error", [0.0, 0.01, 0.1])
+def test_a_town_of_subscriptions(space, max_error):
+    random = Random(3)
+    index = make(space, max_error)
+    oracle = ScanTrending.from_settings(index.settings())
+    subscriptions = [
+        NearbyTrendingSubscription(n, place(random, space, 0.05), k=random.choice([1, 5, 10]))
+        for n in range(400)
+    ]
+    index.subscribe_many(subscriptions[:350])
+    sample = subscriptions[::16]
+    for number, message in enumerate(a_stream(space, 240)):
+        before = {each.id: terms_of(index.top(each.id)) for each in sample if each.id in index}
+        told = {change.subscription_id: change for change in index.publish(message)}
+        oracle.publish(message)
+        for id, terms in before.items():
+            assert (terms != terms_of(index.top(id))) == (id in told)
+        if number == 100:
+            index.subscribe_many(subscriptions[350:])
+        if number == 150:
+            for each in subscriptions[1::3]:
+                index.unsubscribe(each.id)
+        if number % 60 == 59:
+            index.check()
+            for each in sample:
+                if each.id in index:
+                    assert_about_right(index, oracle, each)
+    cells = index._cells
+    count, rows = cells.ends[[_cells.CELLS, _cells.ROWS_END]].tolist()
+    assert count > 4
+    assert max_error == 0.0 or (cells.field[:rows, 0] > 0.0).any()
+
+
+def test_terms_that_fade_are_forgotten():
+    """New words all the time, for long: neither terms nor documents nor memory grow without end."""
+    random = Random(7)
+    index = TermFields(half_life=10.0, max_error=0.1)
+    for n in range(50):
+        index.subscribe(NearbyTrendingSubscription(n, place(random, Space.EARTH, 0.05), k=5))
+    sizes = []
+    for number in range(6000):
+        words = [f"new{number}_{i}" for i in range(6)] + [f"old{random.randint(0, 30)}"]
+        at = place(random, Space.EARTH, 1.0)
+        index.publish(Message(number, keywords=words, at=at, time=number / 10.0))
+        if number % 1000 == 999:
+            sizes.append((index.stats().terms, index.stats().documents))
+    assert max(sizes[3:]) <= (2 * sizes[2][0], 2 * sizes[2][1])
+    index.check()
