@@ -3,7 +3,8 @@
 Prints:
     'iPad sale, today only' reaches deals
     'Tea and cake, outside the old town' reaches nobody
-    'Tea and cake, outside the old town' reaches tea
+    tea moves: enter 2
+    'More tea' reaches tea
 """
 
 import nearcast as nc
@@ -19,10 +20,10 @@ def main() -> None:
     publish(broker, nc.Message(1, text="iPad sale, today only", at=nc.Point(2.355, 48.86)))
 
     garden = nc.Point(2.2530, 48.8624)
-    tea_time = nc.Message(2, text="Tea and cake, outside the old town", at=garden)
-    publish(broker, tea_time)
-    broker.move("tea", nc.Circle(garden, 500))
-    publish(broker, tea_time)
+    publish(broker, nc.Message(2, text="Tea and cake, outside the old town", at=garden))
+    for told in broker.move("tea", nc.Circle(garden, 500)):
+        print(f"tea moves: {told.kind} {told.message_id}")
+    publish(broker, nc.Message(3, text="More tea", at=garden))
 
 
 def publish(broker: nc.Broker, message: nc.Message) -> None:

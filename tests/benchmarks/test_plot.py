@@ -63,6 +63,7 @@ def test_the_figures_of_the_papers():
         *(f"vldbj/fig-{number}" for number in range(20, 28)),
         *(f"lfilter/fig-{number:02}" for number in range(7, 12)),
         *(f"skype/fig-{number}" for number in range(10, 21)),
+        *(f"trending/fig-{number}" for number in (22, 24, 26, 27, 29)),
     ]
 
 

@@ -131,7 +131,7 @@ def run(name, make_index, examples):
 
 @pytest.mark.parametrize("name", [name for name in INDEXES if name != "ScanMoving"])
 def test_any_order_of_events(name):
-    run(name, INDEXES[name], 40)
+    run(name, INDEXES[name], 40 if name == "WordQuadtrees" else 15)
 
 
 @pytest.mark.parametrize("name", RIVALS)

@@ -17,18 +17,19 @@ from nearcast.pipeline.log import Log
 
 folder, writer = sys.argv[1:]
 log, number = Log(folder), 0
-while True:
+while number < 100:  # and then wait to be killed
     size = 3000 if number % 20 == 19 else number % 7 + 1
     ids = [f"{writer}/{number}/{row}/{size}" for row in range(size)]
     offsets = log.append(pa.table({"kind": ["message"] * size, "id": ids}))
     print(f"{writer}/{number} {offsets.start} {offsets.stop}", flush=True)
     number += 1
+sys.stdin.read()
 """
 
 
 def start(script, *arguments):
     command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def kill(process):
