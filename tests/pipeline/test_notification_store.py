@@ -284,7 +284,7 @@ def test_kill_minus_9_writes_every_batch_once(tmp_path):
     for _ in range(6):
         command = [sys.executable, "-c", WRITER, str(tmp_path)]
         writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        for _ in range(moments.randrange(1, 40)):
+        for _ in range(moments.randrange(1, 100)):
             acknowledged = int(writer.stdout.readline())
         os.kill(writer.pid, signal.SIGKILL)
         rest, _ = writer.communicate()

@@ -43,11 +43,12 @@ AnySubscription = (
 )
 _INDEX, _OWN = "index", "own"  # parts of a saved broker besides those of its kinds
 _MOVING, _TOP, _TRENDING, _NEARBY = "moving", "top", "trending", "nearby"
+# In this order kinds hear of a message: exact sums of terms may still refuse it, then nobody has.
 _ROOM_OF: dict[str, tuple[Any, type]] = {
-    _MOVING: (moving, MovingIndex),
-    _TOP: (topk, TopKIndex),
     _TRENDING: (trending, TrendingIndex),
     _NEARBY: (trending, TrendingIndex),
+    _TOP: (topk, TopKIndex),
+    _MOVING: (moving, MovingIndex),
 }
 
 
@@ -115,7 +116,7 @@ class Broker:
     ) -> None:
         given: dict[str, Any] = {
             name: each
-            for name, each in zip(_ROOM_OF, (moving, top, trending, nearby), strict=True)
+            for name, each in zip(_ROOM_OF, (trending, nearby, top, moving), strict=True)
             if each is not None
         }
         spaces = {each.space for each in given.values()}
@@ -241,9 +242,9 @@ class Broker:
         They count for lists, and for who follows, one after the other; look these up with
         `results`.
         """
-        for row in range(len(messages)) if self._may_refuse() else ():
-            for kind in self._kinds.values():
-                kind.check(messages.message(row))
+        check_space("the messages are", messages.space, self._space)
+        for kind in self._kinds.values():
+            kind.check_batch(messages)
         matches = self._index.match_batch(messages, threads=threads)
         if len(messages):
             for kind in self._kinds.values():
@@ -356,7 +357,10 @@ class Broker:
                 kind.publish_batch(batch)
             if isfinite(self._now):
                 kind.advance(self._now)
-            self._kinds[name] = kind
+            known = self._kinds | {name: kind}
+            self._kinds = {each: known[each] for each in _ROOM_OF if each in known}
+            if len(known) == len(_ROOM_OF):
+                self._recent = RecentMessages(RECENT, self._space)  # nobody will ask any more
         return self._kinds[name]
 
     def _usual(self, name: str, subscription_id: Id) -> Any:

@@ -57,6 +57,9 @@ class Followers(Kind):
     def check(self, message: Message) -> None:
         """Nothing is refused for its time."""
 
+    def check_batch(self, messages: MessageBatch) -> None:
+        """Nor here."""
+
     def publish(self, message: Message) -> list[Notification]:
         changes = self.index.publish(message)
         for id in self._too_many([(message.id, message.expires is None)]):

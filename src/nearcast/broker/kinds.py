@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from nearcast.batches import MessageBatch
 from nearcast.model import (
@@ -51,6 +51,10 @@ class Kind(ABC):
     def check(self, message: Message) -> None:
         """Refuse a message that `publish` would refuse."""
         self.index.check_time(message, self.index.now)
+
+    def check_batch(self, messages: MessageBatch) -> None:
+        """Refuse a batch that `publish_batch` would refuse."""
+        self.index.check_batch(messages)
 
     @abstractmethod
     def publish(self, message: Message) -> list[Notification]:
@@ -101,8 +105,6 @@ class TopLists(Kind):
 
 class TermLists(Kind):
     """The k terms most talked about, in a region or around a point."""
-
-    moved: ClassVar[type]
 
     def __init__(self, index: TrendingIndex) -> None:
         self.index: TrendingIndex = index

@@ -190,13 +190,16 @@ class TopKIndex(ABC):
         This one takes them one by one; an index that has a quicker way may refuse ids that are in
         the window.
         """
-        self._check_space("the batch", messages.space)
+        self.check_batch(messages)
         rows = [messages.message(row) for row in range(len(messages))]
-        now = self.now
-        for message in rows:
-            self.check_time(message, now)
-            now = max(now, message.time)
         return np.array([len(self.publish(message)) for message in rows], np.int32)
+
+    def check_batch(self, messages: MessageBatch) -> None:
+        """Refuse messages that are too late one after the other."""
+        self._check_space("the batch", messages.space)
+        times = np.maximum.accumulate(np.append(self.now, messages.time))
+        for row in np.flatnonzero(messages.time < times[:-1] - self.lateness)[:1].tolist():
+            raise self._too_late(messages.message(row), float(times[row]))
 
     def check_time(self, message: Message, now: float) -> None:
         """Refuse a message that is too late when the latest time is `now`."""

@@ -158,7 +158,7 @@ class TrendingIndex(ABC):
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many documents in their order, all or none: how many lists each has changed."""
-        self._check_batch(messages)
+        self.check_batch(messages)
         rows = [messages.message(row) for row in range(len(messages))]
         return np.array([len(self.publish(message)) for message in rows], np.int32)
 
@@ -206,7 +206,7 @@ class TrendingIndex(ABC):
             )
         self.decay.check_moment(message.time, f"message {message.id!r}")
 
-    def _check_batch(self, messages: MessageBatch) -> NDArray[np.float64]:
+    def check_batch(self, messages: MessageBatch) -> NDArray[np.float64]:
         """What time it is once each document has come; ValueError where one is refused."""
         self._check_space("the batch", messages.space)
         times = np.maximum.accumulate(np.append(self.now, messages.time))

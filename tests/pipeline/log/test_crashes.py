@@ -17,19 +17,25 @@ from nearcast.pipeline.log import Log
 
 folder, writer = sys.argv[1:]
 log, number = Log(folder), 0
-while number < 100:  # and then wait to be killed
+while True:
+    if number == 20:  # wait until another one works too
+        sys.stdin.readline()
     size = 3000 if number % 20 == 19 else number % 7 + 1
     ids = [f"{writer}/{number}/{row}/{size}" for row in range(size)]
     offsets = log.append(pa.table({"kind": ["message"] * size, "id": ids}))
     print(f"{writer}/{number} {offsets.start} {offsets.stop}", flush=True)
     number += 1
-sys.stdin.read()
 """
 
 
 def start(script, *arguments):
     command = [sys.executable, "-c", script, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def go_on(writer):
+    writer.stdin.write("\n")
+    writer.stdin.flush()
 
 
 def kill(process):
@@ -60,15 +66,18 @@ def test_kill_minus_9_loses_nothing_and_tears_nothing(tmp_path):
     older = start(WRITER, tmp_path, 0)
     for kills in range(1, 11):
         newer = start(WRITER, tmp_path, kills)  # two processes append while one is killed
-        waited = itertools.islice(newer.stdout, moments.randrange(1, 40))
-        acknowledged += waited
+        acknowledged.append(newer.stdout.readline())
+        go_on(older)
+        acknowledged += itertools.islice(newer.stdout, moments.randrange(1, 19))
         acknowledged += kill(older)
         older = newer
+    go_on(older)
+    acknowledged += itertools.islice(older.stdout, 30)
     acknowledged += kill(older)
 
     log = Log(tmp_path)
     found = appends_in(log.read(0, log.end)["id"].to_pylist())
-    assert len(acknowledged) > 100  # the older of two writers goes on while the newer starts
+    assert len(acknowledged) > 100
     for line in acknowledged:
         name, first, last = line.split()
         assert found[tuple(name.split("/"))] == (int(first), int(last))

@@ -281,12 +281,8 @@ class FlatTopK(TopKIndex):
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many messages in their order, with new ids: how many lists each has changed."""
-        if messages.space is not self.space:
-            self._check_space("the batch", messages.space)
+        self.check_batch(messages)
         times = np.maximum.accumulate(np.append(self.now, messages.time))
-        late = np.flatnonzero(messages.time < times[:-1] - self.lateness)
-        if len(late):
-            raise self._too_late(messages.message(int(late[0])), float(times[late[0]]))
         if self._message_ids.has_any(messages.ids):
             raise ValueError("an id of the batch is in the window; publish its message by itself")
         if len(messages) == 0:

@@ -189,7 +189,7 @@ class FlatNearby(NearbyIndex):
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many documents in their order, all or none: how many lists each has changed."""
-        times = self._check_batch(messages)
+        times = self.check_batch(messages)
         changed = [np.empty(0, np.int32)]
         for begin in range(0, len(messages), CHUNK):
             self._tidy()

@@ -234,7 +234,7 @@ class FlatRegions(TrendingIndex):
         return self._changes()
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
-        nows = self._check_batch(messages)
+        nows = self.check_batch(messages)
         if len(messages) == 0:
             return np.empty(0, np.int32)
         self._tidy()

@@ -65,7 +65,7 @@ class ParallelTermFields(NearbyIndex):
         return [change for changes in told for change in changes]
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
-        times = self._check_batch(messages)
+        times = self.check_batch(messages)
         counts = self._both(lambda half, _: half.publish_batch(messages))
         if len(times):
             self.now = float(times[-1])
