@@ -9,6 +9,9 @@ UV ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Compiled modules are kept: without them each of the many processes of a test would compile them all.
+unexport PYTHONDONTWRITEBYTECODE
+
 # SECONDS counts only when given to make itself: a shell may have a variable of that name.
 ifeq ($(origin SECONDS),command line)
 DEMO_OPTIONS := --seconds $(SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 from nearcast.model.shapes import Box, Circle, Place, Point, Polygon, Region, Ring, Space, Vertex
@@ -42,6 +43,8 @@ def place_rects(place: Place) -> list[Rect]:
     return _without_covered(rects)
 
 
+# A naive reference asks for the same few pairs again and again.
+@lru_cache(maxsize=1 << 14)
 def is_in(place: Place, region: Region | None) -> bool:
     """Is the point in the closed region, or does the box meet it?  None is everywhere.
 
