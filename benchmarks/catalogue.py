@@ -12,7 +12,7 @@ from benchmarks.service.figure import FIGURE as SERVICE
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
     moving.FIGURE.name: moving.FIGURE,
-    topk.FIGURE.name: topk.FIGURE,
+    **topk.FIGURES,
     trending.FIGURE.name: trending.FIGURE,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,

@@ -37,7 +37,7 @@ mpl.use("agg")  # writes files; needs no screen
 
 def plot_folder(folder: Path) -> list[Path]:
     """A picture or a table, or both, beside the result files for each benchmark in them."""
-    rows = read_rows(folder)
+    rows = [{**row["details"], **row} for row in read_rows(folder)]
     drawn = []
     for name in sorted({row["name"] for row in rows} & set(CATALOGUE)):
         path = folder / f"{name.replace('/', '-')}.png"
@@ -79,7 +79,7 @@ def _rows_of(panel: Panel, rows: Rows) -> Rows:
         row
         for row in rows
         if panel.group in (None, row["group"])
-        and row[panel.y] is not None
+        and row.get(panel.y) is not None
         and (shows_limit or row["index"] != "limit")
     ]
 

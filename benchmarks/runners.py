@@ -90,8 +90,7 @@ def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list
 _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
-    topk.NAME: _run_topk,
-    **dict.fromkeys(skype.FIGURES, _run_topk),
+    **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
     trending.NAME: _run_trending,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,

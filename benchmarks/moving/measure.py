@@ -113,6 +113,8 @@ def measure(
             "bytes_per_message": after.message_bytes / max(1, after.messages),
             "index_bytes": after.subscription_bytes + after.message_bytes,
             "live": after.messages,
+            "inserting_microseconds": (after.inserting - before.inserting) / messages * 1e6,
+            "relocating_microseconds": (after.relocating - before.relocating) / max(1, moves) * 1e6,
             **_communication(index),
         },
         series=contender.series,
@@ -124,6 +126,7 @@ def measure(
 def _communication(index: MovingIndex) -> dict[str, int]:
     """What clients and the server sent each other, the first timestamp included."""
     if not isinstance(index, APPlusTreeSafe):
-        return {}
+        moves = index.stats().moves  # every one is reported
+        return {"positions": moves, "reports": moves, "contacts": 0}
     sent = index.communication
     return {"positions": sent.moves, "reports": sent.reports, "contacts": sent.contacts}

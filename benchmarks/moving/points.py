@@ -25,6 +25,9 @@ PAPER = Scale(
 
 MESSAGE = ("microseconds_per_message", "incoming message (IMM), µs")
 MOVE = ("microseconds_per_move", "moving subscription (MSP), µs")
+INSERTING = ("inserting_microseconds", "message insertion (MI), µs")
+RELOCATING = ("relocating_microseconds", "subscriber location update (SLU), µs")
+REPORTS = ("reports", "positions that clients report")
 SIZE = ("bytes_per_subscription", "bytes a subscription")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Panel, Scale
 from benchmarks.topk.contenders import ROOM
+from benchmarks.topk.growth import FIGURE as GROWTH
 from benchmarks.topk.points import BUFFERED, MACHINE, PAPER, TIMES, Point, by_data
 
 NAME = "topk"
@@ -28,3 +29,5 @@ FIGURE = Figure(
     machine=MACHINE,
     paper=PAPER,
 )
+
+FIGURES = {figure.name: figure for figure in (FIGURE, GROWTH)}

@@ -37,7 +37,7 @@ def lives(draw):
 
 @pytest.mark.parametrize("kind", PARTITIONINGS)
 @given(life=lives(), shards=st.sampled_from([1, 2, 3, 7]))
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_all_shards_together_equal_the_oracle(tmp_path_factory, kind, life, shards):
     folder = tmp_path_factory.mktemp("state")
     stream = InProcessStream(folder, planned(kind, shards), SMALL_TREE)

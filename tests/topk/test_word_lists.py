@@ -240,25 +240,25 @@ def test_lists_that_are_long_enough_for_several_blocks(space):
     def somewhere():
         return Point(random.uniform(-3, 3), random.uniform(-3, 3), space=space)
 
-    for n in range(700):
+    for n in range(450):
         at, chosen = somewhere(), random.choice(words, random.integers(1, 4))
-        if n < 400 or n % 3 == 0:
+        if n < 250 or n % 3 == 0:
             subscription = TopKSubscription(
-                n % 450, chosen.tolist(), at, int(random.integers(1, 4)), random.uniform()
+                n % 290, chosen.tolist(), at, int(random.integers(1, 4)), random.uniform()
             )
             for each in (oracle, index):
                 each.subscribe(subscription)
         elif n % 3 == 1:
             for each in (oracle, index):
                 each.publish(Message(n, keywords=chosen.tolist(), at=at))
-        elif n - 400 in index:
+        elif n - 250 in index:
             for each in (oracle, index):
-                each.unsubscribe(n - 400)
-        if n % 100 == 99:
+                each.unsubscribe(n - 250)
+        if n % 150 == 149:
             index.check()
             for id in oracle._subscriptions:
                 assert_same_lists(index.results(id), oracle.results(id))
-    for n in range(450):
+    for n in range(290):
         if n in index:
             index.unsubscribe(n)
     assert index.stats().buffered == 0

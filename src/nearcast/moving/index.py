@@ -32,6 +32,8 @@ class MovingStats:
     - `candidates`: messages looked at for a move, since the index was made
     - `moves`, `relocations`: positions taken, and those among them for which the index had to put
       the subscription elsewhere
+    - `inserting`, `relocating`: seconds that went into putting messages in (and out again, as they
+      expire), and into putting subscriptions elsewhere, since the index was made or loaded
     """
 
     subscriptions: int
@@ -41,6 +43,8 @@ class MovingStats:
     candidates: int
     moves: int
     relocations: int
+    inserting: float = 0.0
+    relocating: float = 0.0
 
 
 class MovingIndex(ABC):

@@ -50,7 +50,7 @@ def ready_api(shared_api):
 
 
 @schema.parametrize()
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 def test_no_request_breaks_the_api(case, ready_api):
     wanted = requests.Request(**case.as_transport_kwargs(base_url="http://test")).prepare()
     headers = {

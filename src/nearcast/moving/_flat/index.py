@@ -6,6 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from math import inf
+from time import perf_counter
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -96,6 +97,7 @@ class FlatMoving(MovingIndex):
         self._candidates = 0
         self._moves = 0
         self._relocations = 0
+        self._inserting = self._relocating = 0.0
 
     def subscribe(self, subscription: Subscription) -> list[Change]:
         self._check_subscription(subscription)
@@ -198,11 +200,16 @@ class FlatMoving(MovingIndex):
         rows = np.arange(len(slots))
         old = Sides.at(self._subscriptions.store.regions, slots.astype(np.int64))
         found = self._differences(slots, old, Sides.at(regions, rows))
+        self._relocate(slots, regions)
+        self._moves += len(slots)
+        return found
+
+    def _relocate(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
+        begin = perf_counter()
         self._subscriptions.relocate(slots, regions)
         self._words.follow(self._subscriptions.store)
-        self._moves += len(slots)
         self._relocations += len(slots)
-        return found
+        self._relocating += perf_counter() - begin
 
     def _differences(self, slots: NDArray[np.int32], old: Sides, new: Sides) -> Found:
         store = self._subscriptions.store
@@ -271,12 +278,14 @@ class FlatMoving(MovingIndex):
         told = self._told(slots, old_seq, old, others, events)
         answer = tell(*told)
         self.now = now
+        begin = perf_counter()
         self._lists.remove(store.messages, others)
         store.forget(np.concatenate([others, slots[~live]]))
         if self._lists.is_worn(len(store)):
             self._lists.make_anew(store.messages, store.live())
         else:
             self._lists.insert(store.messages, slots[live])
+        self._inserting += perf_counter() - begin
         self._forget_words()
         return answer
 
@@ -374,6 +383,8 @@ class FlatMoving(MovingIndex):
             candidates=self._candidates,
             moves=self._moves,
             relocations=self._relocations,
+            inserting=self._inserting,
+            relocating=self._relocating,
         )
 
     def check(self) -> None:

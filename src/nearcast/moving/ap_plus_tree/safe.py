@@ -137,11 +137,9 @@ class APPlusTreeSafe(APPlusTree):
         self._current.put(slots, regions)
         self._anchor.used[reported] = shape[rows]
         self._slack.used[reported] = self._slack_of(reported, there, is_box[rows])
-        self._subscriptions.relocate(reported, self._impact(reported, there))
-        self._words.follow(self._subscriptions.store)
+        self._relocate(reported, self._impact(reported, there))
         self._moves += len(slots)
         self._reports += len(rows)
-        self._relocations += len(rows)
         return found._replace(rows=rows[found.rows])
 
     def _slack_of(

@@ -27,6 +27,7 @@ from nearcast.topk._flat.window import LON as MESSAGE_LON
 TOGETHER = 64  # messages that are looked at together
 OFF = np.float32(4e-6)  # what a bound in float32 may be too low by
 NEVER = np.float32(-np.inf)  # no bound is below it
+AS_GOOD = np.float32(0.02)  # what a cell may have less than the best of them to come first
 
 
 @inner
@@ -170,6 +171,8 @@ def read_ahead(messages, seqs):
     mask = len(messages.live) - 1
     for seq in seqs:
         prefetch_row(messages.first, seq & mask)
+        prefetch_row(messages.words, seq & mask)
+        prefetch_row(messages.live, seq & mask)
         prefetch_row(messages.place, seq & mask)
     for seq in seqs:
         prefetch_row(messages.word, messages.first[seq & mask])
@@ -239,17 +242,79 @@ def search_ring(
         if waiting >= TOGETHER // 2 or end == ring[HEAD]:
             ahead = chosen[: few_of(messages, chosen, bounds, waiting, reach, low)]
             waiting = 0
-            read_ahead(messages, ahead)
-            for seq in ahead:
-                m = seq & (len(messages.live) - 1)
-                if messages.live[m]:
-                    score = score_at(subscriptions, slot, t, messages, m, idf, space)
-                    if score >= 0.0:
-                        size, without = take(scores, seqs, size, most, score, seq)
-                        lost = max(lost, without)
+            size, without = take_all(
+                subscriptions, slot, t, messages, idf, space, ahead, most, scores, seqs, size
+            )
+            lost = max(lost, without)
             if size == most:
                 low = np.float32(scores[0]) - OFF
     return size, lost
+
+
+@inner
+def take_all(subscriptions, slot, t, messages, idf, space, ahead, most, scores, seqs, size):
+    """Take those of some messages that are good enough: (how many now, the best that was lost)."""
+    lost = -1.0
+    read_ahead(messages, ahead)
+    for seq in ahead:
+        m = seq & (len(messages.live) - 1)
+        if messages.live[m]:
+            score = score_at(subscriptions, slot, t, messages, m, idf, space)
+            if score >= 0.0:
+                size, without = take(scores, seqs, size, most, score, seq)
+                lost = max(lost, without)
+    return size, lost
+
+
+@njit(cache=True, nogil=True)
+def highest_of(arranged, reach, highest):
+    """The most that a score can be, by the cells that are arranged, and of all of them."""
+    rest = min(reach.most_rest, reach.by_rest * np.float32(1.0001))
+    best = NEVER
+    for n in range(len(highest)):
+        highest[n] = reach.near[arranged.cell[n]] + reach.by_word * arranged.heaviest[n] + rest
+        best = max(best, highest[n])
+    return best
+
+
+@inner
+def search_cells(
+    subscriptions, slot, t, messages, arranged, idf, space, reach, most, scores, seqs, size
+):
+    """As `search_ring`, where the postings of the word are arranged: the best cells first."""
+    chosen, bounds = np.empty(TOGETHER, np.int32), np.empty(TOGETHER, np.float32)
+    highest = np.empty(len(arranged.cell), np.float32)
+    best = highest_of(arranged, reach, highest) - AS_GOOD
+    lost, low = -1.0, NEVER
+    if size == most:
+        low = np.float32(scores[0]) - OFF
+    waiting = 0
+    for are_best in (True, False):
+        for n in range(len(highest)):
+            if (highest[n] >= best) != are_best or highest[n] < low:
+                continue
+            end = arranged.start[n + 1]
+            for at in range(arranged.start[n], end):
+                if bound(arranged.weight[at], arranged.cell[n], reach) >= low:
+                    theirs = np.float32(arranged.weight[at]) * np.float32(1.0 / 65535.0)
+                    chosen[waiting] = arranged.seq[at]
+                    bounds[waiting] = reach.near[arranged.cell[n]] + reach.by_word * theirs
+                    waiting += 1
+                if waiting == TOGETHER:
+                    ahead = chosen[: few_of(messages, chosen, bounds, waiting, reach, low)]
+                    waiting = 0
+                    size, without = take_all(
+                        subscriptions, slot, t, messages, idf, space, ahead, most, scores, seqs,
+                        size,
+                    )  # fmt: skip
+                    lost = max(lost, without)
+                    if size == most:
+                        low = np.float32(scores[0]) - OFF
+    ahead = chosen[: few_of(messages, chosen, bounds, waiting, reach, low)]
+    size, without = take_all(
+        subscriptions, slot, t, messages, idf, space, ahead, most, scores, seqs, size
+    )
+    return size, max(lost, without)
 
 
 @inner
@@ -277,7 +342,7 @@ def alone(rings, at, reach):
 
 
 @inner
-def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs):
+def search(subscriptions, slot, messages, rings, arranged, idf, grid, space, most, scores, seqs):
     """The `most` best messages as a heap: (how many, the best score that had no place)."""
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
     place = subscriptions.place[slot]
@@ -305,9 +370,15 @@ def search(subscriptions, slot, messages, rings, idf, grid, space, most, scores,
             np.float32(left) + OFF,
             marks,
         )
-        size, without = search_ring(
-            subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
-        )
+        if subscriptions.word[t] == arranged.word:
+            size, without = search_cells(
+                subscriptions, slot, t, messages, arranged, idf, space, reach, most, scores, seqs,
+                size,
+            )  # fmt: skip
+        else:
+            size, without = search_ring(
+                subscriptions, slot, t, messages, rings, idf, space, reach, most, scores, seqs, size
+            )
         lost = max(lost, without)
     return size, lost
 

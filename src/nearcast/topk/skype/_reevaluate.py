@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.inner import inner
+from nearcast.topk._flat.arranged import nothing_arranged
 from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import FIRST, HELD, START, STEP, THETA, WORDS, K
 from nearcast.topk._flat.window import HELD as RING_HELD
@@ -97,7 +98,10 @@ def refill(subscriptions, rows, slot, messages, rings, idf, grid, space, how, ar
         most = 2 * k
     while True:
         scores, seqs = np.empty(most), np.empty(most, np.int32)
-        size, _ = search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs)
+        size, _ = search(
+            subscriptions, slot, messages, rings, nothing_arranged(), idf, grid, space, most,
+            scores, seqs,
+        )  # fmt: skip
         best_first(scores, seqs, size, most)
         theta = scores[size - 1] if size == most else KNOWS_ALL
         if how.policy != SKYBAND or size < k:

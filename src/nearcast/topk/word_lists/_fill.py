@@ -4,8 +4,19 @@ import numpy as np
 from numba import njit
 
 from nearcast.inner import inner
+from nearcast.topk._flat.arranged import LONG, SEVERAL, arranged_for, nothing_arranged
 from nearcast.topk._flat.search import best_first, search
-from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA, K
+from nearcast.topk._flat.subscriptions import (
+    FIRST,
+    HELD,
+    ROOM,
+    START,
+    STEP,
+    THETA,
+    WORDS,
+    K,
+)
+from nearcast.topk._flat.window import HELD as RING_HELD
 from nearcast.topk.word_lists._rows import (
     claim_row,
     most_entries,
@@ -17,12 +28,14 @@ from nearcast.topk.word_lists._rows import (
 
 
 @inner
-def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
+def fill_row(subscriptions, rows, slot, messages, rings, arranged, idf, grid, space):
     """A row from the window alone, with a threshold that fits; there is spare room."""
     k = subscriptions.head[slot, K]
     most = usual_entries(k)
     scores, seqs = np.empty(most), np.empty(most, np.int32)
-    size, lost = search(subscriptions, slot, messages, rings, idf, grid, space, most, scores, seqs)
+    size, lost = search(
+        subscriptions, slot, messages, rings, arranged, idf, grid, space, most, scores, seqs
+    )
     best_first(scores, seqs, size, most)
     worst = scores[size - 1] if size > 0 else 0.0
     theta = 0.0
@@ -50,8 +63,26 @@ def fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space):
 
 @njit(cache=True, nogil=True)
 def fill_rows(subscriptions, rows, slots, messages, rings, idf, grid, space):
-    """Rows for new subscriptions; the rows, with more room perhaps."""
-    for slot in slots:
+    """Rows for new subscriptions, by their last words; the rows, with more room perhaps."""
+    arranged = nothing_arranged()
+    for n in range(len(slots)):
+        slot = slots[n]
+        word = last_word(subscriptions, slot)
+        if n == 0 or word != last_word(subscriptions, slots[n - 1]):
+            arranged = nothing_arranged()
+            others = n + SEVERAL - 1  # of the same word, if there are as many
+            if (
+                rings.rings[word, RING_HELD] >= LONG
+                and others < len(slots)
+                and last_word(subscriptions, slots[others]) == word
+            ):
+                arranged = arranged_for(rings, word)
         rows = with_spare(rows, most_entries(subscriptions.head[slot, K]) + STEP)
-        fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
+        fill_row(subscriptions, rows, slot, messages, rings, arranged, idf, grid, space)
     return rows
+
+
+@inner
+def last_word(subscriptions, slot):
+    """The most frequent of its words, whose ring is the longest to search."""
+    return subscriptions.word[subscriptions.head[slot, FIRST] + subscriptions.head[slot, WORDS] - 1]

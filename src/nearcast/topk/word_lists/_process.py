@@ -7,6 +7,7 @@ from numba import njit
 
 from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
+from nearcast.topk._flat.arranged import nothing_arranged
 from nearcast.topk._flat.clock import now
 from nearcast.topk._flat.subscriptions import (
     FIRST,
@@ -175,7 +176,9 @@ def dismiss(
         take_out(subscriptions, rows, slot, position)
         if is_early or (head[HELD] < head[K] and subscriptions.place[slot, THETA] > 0.0):
             touched.counts[SEARCHES] += 1
-            fill_row(subscriptions, rows, slot, messages, rings, idf, grid, space)
+            fill_row(
+                subscriptions, rows, slot, messages, rings, nothing_arranged(), idf, grid, space
+            )
             postings = tell_threshold(subscriptions, postings, slot, space)
     return postings
 
