@@ -10,7 +10,7 @@ from nearcast.model import Box, Message, Point, Subscription
 from nearcast.service.server import serving
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
-from tests.service.outboxes import PretendPipeline, TopPipeline
+from tests.service.outboxes import HostingPipeline, PretendPipeline
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -36,7 +36,7 @@ class Town:
 
     def rank(self, *texts, at=(14.25, 40.84)):
         """Publish, and let the lists of the best follow; no `say` after this."""
-        self._lists = self._lists or TopPipeline(self.service)
+        self._lists = self._lists or HostingPipeline(self.service)
         for text in texts:
             self._count += 1
             message = Message(f"m{self._count}", text=text, at=Point(*at), time=self._count)

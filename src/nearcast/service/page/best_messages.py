@@ -118,7 +118,7 @@ class BestMessages:
             for each in sorted(found, key=lambda each: (each.created, each.id))
             if isinstance(each.subscription, TopKSubscription)
         }
-        results = {name: service.outbox.current_list(owner, name) for name in mine}
+        results = {name: service.outbox.result(owner, name) for name in mine}
         messages: dict[str, dict[str, Any]] = {}
         for id in {id for ranked in results.values() for id, _ in ranked}:
             document = self._messages.get(id) or service.messages.get(id)
@@ -146,7 +146,7 @@ class BestMessages:
             return
         message = self._messages[id]
         service = self._visit.service
-        ranked = service.outbox.current_list(self._visit.owner, name)
+        ranked = [(each, score) for each, score in service.outbox.result(self._visit.owner, name)]
         colour, scoring = self._colours[name], scoring_of(service.settings)
         self._why.show_rank(name, colour, self._mine[name], message, tuple(ranked), scoring)
         self._map.select(*point_of(message))
