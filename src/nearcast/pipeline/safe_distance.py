@@ -17,8 +17,8 @@ from nearcast.model import Circle, Id, MovingSubscription, Notification, Point, 
 
 LOOK_AHEAD = 2.0
 """The most distance, as a multiple of the radius."""
-HALVINGS = 6
-"""So often the distance is halved at the most; below it is not worth telling."""
+TRIED = 4
+"""Distances, each half of the one before; a shorter one is not worth the search."""
 _HIDDEN = "\0safe"
 
 
@@ -89,7 +89,7 @@ class SafeDistances:
 
     def _distance(self, subscription: Subscription, circle: Circle) -> float:
         metres = LOOK_AHEAD * circle.radius
-        for _ in range(HALVINGS):
+        for _ in range(TRIED):
             if self._is_safe(subscription, circle, metres):
                 return metres
             metres /= 2

@@ -7,14 +7,14 @@ import logging
 import sqlite3
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
-from nearcast.pipeline.hosted_subscriptions import HostedOutput, HostedSubscriptions
+from nearcast.pipeline.hosted_subscriptions import HostedOutput, HostedSubscriptions, Result
 from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.matching.change_bodies import body_of
@@ -86,7 +86,7 @@ class OutboxSink(Sink):
                     connection.executemany("INSERT INTO changes VALUES (?, ?, ?)", changes)
                     last += len(rows)
                     self._drop_excess(connection, _count(connection, rows))
-                _keep_results(connection, found)
+                _keep_results(connection, found.results)
                 self._refresh_terms(connection)
                 _keep_rejects(connection, rejects.to_pylist() + found.rejects)
                 connection.execute(
@@ -119,8 +119,8 @@ class OutboxSink(Sink):
                    ORDER BY subscriber, subscription LIMIT ?"""
         keys = connection.execute(query, (*self._refreshed, REFRESHED_AT_ONCE)).fetchall()
         self._refreshed = keys[-1] if len(keys) == REFRESHED_AT_ONCE else ("", "")
-        found = {pipeline_id(*key): self._hosted.results(pipeline_id(*key)) for key in keys}
-        _keep_results(connection, HostedOutput(results=dict(found)))
+        ids = [pipeline_id(*key) for key in keys]
+        _keep_results(connection, {id: self._hosted.results(id) for id in ids})
 
     def close(self) -> None:
         self._database.close()
@@ -217,9 +217,9 @@ def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Itera
     return kept
 
 
-def _keep_results(connection: sqlite3.Connection, found: HostedOutput) -> None:
+def _keep_results(connection: sqlite3.Connection, results: Mapping[Any, Result | None]) -> None:
     """How the results are now, for who asks."""
-    for id, result in found.results.items():
+    for id, result in results.items():
         key = owner_and_id(str(id))
         if result is None:
             where = "subscriber = ? AND subscription = ?"

@@ -22,8 +22,8 @@ from nearcast.service.page.walkers_form import PREFIX, WalkersForm, recent_place
 from nearcast.service.page.why import WhyCard
 from nearcast.text import ANYTHING
 
-ITEMS = 6
-"""Messages of each that are shown, the newest first."""
+ITEMS, LEFT = 5, 2
+"""Messages of each that are shown, the newest first, and of those that are gone."""
 CHANGES_SHOWN = 8
 TICKS_A_STEP = 2
 """A step a second."""
@@ -116,17 +116,16 @@ class OnTheMove(ResultsPanel[MovingSubscription]):
         )
 
     def _items(self, name: str, found: list[str]) -> list[dict[str, Any]]:
-        """What changed last, then what else is there."""
+        """What has entered last, what else is there, and what has left last."""
         there, changes = set(found), dict(self._recent.get(name, ()))
-        shown = [
-            (id, change) for id, change in changes.items() if (change == "entered") == (id in there)
-        ]
+        shown = [(id, "entered") for id, change in changes.items() if id in there]
         shown += [(id, "") for id in reversed(found) if id not in changes]
+        left = [(id, "left") for id, change in changes.items() if id not in there]
         return [
             {"id": id, "text": said(self._messages[id]), "change": change}
-            for id, change in shown
+            for id, change in [*shown[:ITEMS], *left[:LEFT]]
             if id in self._messages
-        ][:ITEMS]
+        ]
 
     # ------------------------------------------------------------ walking
 

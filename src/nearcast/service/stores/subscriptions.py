@@ -109,6 +109,7 @@ class Subscriptions:
     def __init__(self, database: Database, log: Log) -> None:
         self._database = database
         self._log = log
+        self._moves: dict[_Moves, None] = {}  # that wait for their turn
         self._turn = threading.Lock()  # the log has changes in the order of the table
         query = f"SELECT owner, count(*) FROM subscriptions WHERE state != {_GONE} GROUP BY owner"
         with database.reading() as connection:
@@ -147,15 +148,18 @@ class Subscriptions:
         """Subscriptions are elsewhere now; durable on return.
 
         The answer has None for each position that counts, and for each other one the rule that it
-        breaks; it changes nothing. Positions of one subscription count one after the other.
+        breaks; it changes nothing. Positions of one subscription count one after the other. What
+        several threads say at a time shares the writes to the disk.
         """
-        problems: list[str | None] = []
-        with self._turn:
-            for run in _of_different_ids(positions):
-                with self._database.writing() as connection:
-                    problems += [_move(connection, owner, position) for position in run]
-                self._log_marked()
-        return problems
+        moves = _Moves(owner, positions)
+        self._moves[moves] = None
+        try:
+            with self._turn:
+                if not moves.is_done:
+                    self._move_all()
+        finally:
+            self._moves.pop(moves, None)
+        return moves.problems
 
     def expire(self, now: float) -> int:
         """Withdraw those whose time is up.  How many?"""
@@ -196,6 +200,18 @@ class Subscriptions:
         with self._turn:
             self._log_marked()
 
+    def _move_all(self) -> None:
+        """Everybody's positions that wait."""
+        together = list(self._moves)
+        for run in _of_different_ids(together):
+            with self._database.writing() as connection:
+                found = [_move(connection, moves.owner, position) for moves, position in run]
+            self._log_marked()
+            for (moves, _), problem in zip(run, found, strict=True):
+                moves.problems.append(problem)
+        for moves in together:
+            self._moves.pop(moves, None)
+
     def _check_room(self, owner: str, new: int, most: int) -> None:
         count = self._counts[owner]
         if new and count + new > most:
@@ -223,15 +239,19 @@ class Subscriptions:
             for row in rows
             if row[5] in (_MOVED, _MOVED_ASKING)
         ]
-        self._log.subscribe(named(each.subscription, each.pipeline_id) for each in new)
-        self._log.move((each.pipeline_id, each.place, asks) for each, asks in moved)
+        if new:
+            self._log.subscribe(named(each.subscription, each.pipeline_id) for each in new)
+        if moved:
+            self._log.move((each.pipeline_id, each.place, asks) for each, asks in moved)
         boolean: list[str] = []
         hosted: list[str] = []
         for each in ended:
             is_hosted = isinstance(each.subscription, Hosted)
             (hosted if is_hosted else boolean).append(each.pipeline_id)
-        self._log.unsubscribe(boolean)
-        self._log.unsubscribe_hosted(hosted)
+        if boolean:
+            self._log.unsubscribe(boolean)
+        if hosted:
+            self._log.unsubscribe_hosted(hosted)
         gone = [(each.owner, each.id) for each in ended]
         with self._database.writing() as connection:
             connection.executemany(
@@ -295,14 +315,30 @@ def _move(connection: sqlite3.Connection, owner: str, position: Position) -> str
     return None
 
 
-def _of_different_ids(positions: Sequence[Position]) -> Iterator[list[Position]]:
+class _Moves:
+    """Positions of one owner that wait for their turn, and what became of each."""
+
+    def __init__(self, owner: str, positions: Sequence[Position]) -> None:
+        self.owner = owner
+        self.positions = positions
+        self.problems: list[str | None] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Has somebody else seen to it?"""
+        return len(self.problems) == len(self.positions)
+
+
+def _of_different_ids(together: Sequence[_Moves]) -> Iterator[list[tuple[_Moves, Position]]]:
     """Runs of positions, in their order, in which no subscription is twice."""
-    run: dict[str, Position] = {}
-    for position in positions:
-        if position.id in run:
-            yield list(run.values())
-            run = {}
-        run[position.id] = position
+    run: dict[tuple[str, str], tuple[_Moves, Position]] = {}
+    for moves in together:
+        for position in moves.positions[len(moves.problems) :]:  # a full disk may have cut it short
+            key = moves.owner, position.id
+            if key in run:
+                yield list(run.values())
+                run = {}
+            run[key] = moves, position
     if run:
         yield list(run.values())
 
