@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 
 from nearcast.broker import Broker
 from nearcast.broker.broker import HALF_LIFE, RECENT
-from nearcast.model import Id, Notification, Space, Subscription, TopKSubscription
+from nearcast.model import Id, Notification, Space
 from nearcast.pipeline.log import Log
-from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of
+from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
 from nearcast.pipeline.log.rows import message_of
 from nearcast.pipeline.log.schema import ADVANCE, MESSAGE, MOVE, SUBSCRIBE_HOSTED
 from nearcast.pipeline.rows import BOX, POINT, read_messages
@@ -33,8 +33,9 @@ from nearcast.topk.windows import CountWindow, Window
 
 ROWS_AT_A_TIME = 10_000
 _COLUMNS = ["id", "text", *POINT, *BOX, "time", "expires"]
-ROWS_A_SNAPSHOT, ROWS_A_SUBSCRIPTION = 10_000, 4
-"""A snapshot is due after so many rows, and so many more for each subscription: it is in it."""
+ROWS_A_SNAPSHOT, SUBSCRIPTIONS_A_ROW = 5_000, 10
+"""A snapshot is due after so many rows, and one more for so many subscriptions: they are in it.
+A restart plays the rows behind it again, at a millisecond or two each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +128,8 @@ class HostedSubscriptions:
         """The result of a subscription as it is now; None where there is no such subscription."""
         if id not in self._broker:
             return None
-        subscription = self._broker.subscription(id)
-        kind = "trend"
-        if isinstance(subscription, Subscription):
-            kind = "enter"
-        elif isinstance(subscription, TopKSubscription):
-            kind = "top"
+        # An index of moving subscriptions gives them as plain ones.
+        kind = result_kind(self._broker.subscription(id)) or "enter"
         return Result(kind, self._broker.results(id))
 
     def apply(self, offsets: range) -> HostedOutput:
@@ -160,7 +157,7 @@ class HostedSubscriptions:
         """Make a snapshot when many rows came since the last one.  O(everything)."""
         if self._offset is None or self.saved is None:
             return
-        if self._offset - self.saved >= ROWS_A_SNAPSHOT + ROWS_A_SUBSCRIPTION * len(self):
+        if self._offset - self.saved >= ROWS_A_SNAPSHOT + len(self) // SUBSCRIPTIONS_A_ROW:
             self.save()
 
     def save(self) -> None:

@@ -189,6 +189,18 @@ def test_bad_positions_change_nothing_and_good_ones_count(api, feature, pipeline
     assert api.service.outbox.rejects(0, 10) == []
 
 
+def test_another_kind_begins_without_a_result(api, feature, pipeline):
+    put(api, "x", feature(kind="top", keywords="tea"))
+    say(api, feature, "m1", "tea")
+    pipeline.run()
+    put(api, "x", feature(kind="moving", keywords="tea", radius=500))
+    assert results(api, "x") == {"results": []}  # the pipeline has yet to hear of it
+    pipeline.run()
+    assert [each["id"] for each in results(api, "x")["results"]] == ["m1"]
+    put(api, "x", feature(kind="trending", radius=500))
+    assert results(api, "x") == {"terms": []}
+
+
 def test_each_position_of_a_bulk_counts(api, feature, pipeline):
     put(api, "walk", feature(kind="moving", keywords="tea", radius=500))
     say(api, feature, "m1", "tea", at=THERE)

@@ -125,7 +125,7 @@ def test_a_list_ends_with_its_subscription(api, feature, pipeline):
     assert [event["entered"] for event in events(api)] == [["m1"], ["m2", "m1"]]
     assert api.ask("ann", "DELETE", PATH).status_code == 204
     pipeline.run()
-    assert api.service.outbox.result("ann", "lunch") == []
+    assert api.service.outbox.result("ann", "lunch", "top") == []
     assert api.service.outbox.rejects(0, 10) == []
 
 

@@ -36,6 +36,22 @@ from nearcast.text.expression import ANYTHING
 Hosted = MovingSubscription | TopKSubscription | TrendingSubscription | NearbyTrendingSubscription
 
 
+def result_kind(subscription: object) -> str | None:
+    """What tells of a result: `top`, `trend`, or of one that moves `enter`; None: it has none.
+
+    >>> result_kind(NearbyTrendingSubscription("around", Point(0, 0)))
+    'trend'
+    """
+    match subscription:
+        case TopKSubscription():
+            return "top"
+        case TrendingSubscription() | NearbyTrendingSubscription():
+            return "trend"
+        case MovingSubscription():
+            return "enter"
+    return None
+
+
 def hosted_row(subscription: Hosted) -> dict[str, Any]:
     """The row that subscribes."""
     row: dict[str, Any] = {"id": subscription.id}

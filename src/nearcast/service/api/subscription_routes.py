@@ -9,7 +9,8 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 
 from nearcast.explain import Explanation, explain
 from nearcast.explain.rank import RankExplanation, explain_rank
-from nearcast.model import MovingSubscription, Subscription, TopKSubscription
+from nearcast.model import Subscription, TopKSubscription
+from nearcast.pipeline.log.hosted_rows import result_kind
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
 from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
@@ -143,7 +144,7 @@ def explain_match(
         raise HTTPException(404, f"message {message_id!r} is unknown, or is no longer kept")
     message = message_from(document, now=0.0)
     if isinstance(subscription, TopKSubscription):
-        results = [(each, score) for each, score in service.outbox.result(token.name, id)]
+        results = [(each, score) for each, score in service.outbox.result(token.name, id, "top")]
         scoring = scoring_of(service.settings)
         return _rank(explain_rank(subscription, message, scoring, tuple(results)))
     if not isinstance(subscription, Subscription):
@@ -163,22 +164,20 @@ def current_results(request: Request, token: Subscriber, id: SubscriptionId) -> 
     """What a subscription has now; one that is told of each match has nothing, which is a 404."""
     service = service_of(request)
     subscription = _registered(service, token, id).subscription
-    is_moving = isinstance(subscription, MovingSubscription)
-    if isinstance(subscription, Subscription) and not is_moving:
-        raise HTTPException(
-            404, f"subscription {id!r} has no result; it is told of each match, see /v1/events"
-        )
-    found = service.outbox.result(token.name, id)
-    if is_moving:
-        return {"results": [{"id": each, "message": service.messages.get(each)} for each in found]}
-    if isinstance(subscription, TopKSubscription):
-        return {
-            "results": [
-                {"id": each, "score": score, "message": service.messages.get(each)}
-                for each, score in found
-            ]
-        }
-    return {"terms": [{"term": term, "score": score} for term, score in found]}
+    kind = result_kind(subscription)
+    found = service.outbox.result(token.name, id, kind)
+    get = service.messages.get
+    match kind:
+        case "top":
+            ranked = [{"id": each, "score": score, "message": get(each)} for each, score in found]
+            return {"results": ranked}
+        case "trend":
+            return {"terms": [{"term": term, "score": score} for term, score in found]}
+        case "enter":
+            return {"results": [{"id": each, "message": get(each)} for each in found]}
+    raise HTTPException(
+        404, f"subscription {id!r} has no result; it is told of each match, see /v1/events"
+    )
 
 
 @router.post(

@@ -87,7 +87,8 @@ class BestMessages(ResultsPanel[TopKSubscription]):
             return
         message = self._messages[id]
         service = self._visit.service
-        ranked = [(each, score) for each, score in service.outbox.result(self._visit.owner, name)]
+        result = service.outbox.result(self._visit.owner, name, "top")
+        ranked = [(each, score) for each, score in result]
         colour, scoring = self._colours[name], scoring_of(service.settings)
         self._why.show_rank(name, colour, self._mine[name], message, tuple(ranked), scoring)
         self._map.select(*point_of(message))

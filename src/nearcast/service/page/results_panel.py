@@ -12,6 +12,7 @@ from fastapi import HTTPException
 from nicegui import background_tasks, ui
 
 from nearcast.model import Point, Region
+from nearcast.pipeline.log.hosted_rows import result_kind
 from nearcast.pipeline.log.rows import AnySubscription
 from nearcast.service.delivery.pages import RenderedEvent
 from nearcast.service.page.elements import LiveMap, Match
@@ -85,7 +86,8 @@ class ResultsPanel(ABC, Generic[Kind]):
             for each in sorted(found, key=lambda each: (each.created, each.id))
             if isinstance(each.subscription, self.kinds)
         }
-        return mine, {name: service.outbox.result(owner, name) for name in mine}
+        result = service.outbox.result
+        return mine, {name: result(owner, name, result_kind(mine[name])) for name in mine}
 
     def _take(self, events: Sequence[RenderedEvent]) -> None:
         for event in events:

@@ -120,14 +120,15 @@ class Outbox:
             row = connection.execute(query, (subscriber, subscription)).fetchone()
         return 0 if row is None else row[0]
 
-    def result(self, subscriber: str, subscription: str) -> list[Any]:
+    def result(self, subscriber: str, subscription: str, kind: str | None) -> list[Any]:
         """The result of a subscription, as far as the pipeline has come.
 
-        Ids and scores of the best messages, best first; terms and scores; or ids.
+        Of kind `top` ids and scores of the best messages, best first; of `trend` terms and scores;
+        of `enter` ids. Empty where another kind had the name until now.
         """
-        query = "SELECT body FROM results WHERE subscriber = ? AND subscription = ?"
+        query = "SELECT body FROM results WHERE subscriber = ? AND subscription = ? AND kind = ?"
         with self._database.reading() as connection:
-            row = connection.execute(query, (subscriber, subscription)).fetchone()
+            row = connection.execute(query, (subscriber, subscription, kind)).fetchone()
         return [] if row is None else json.loads(row[0])
 
     def matched_ids(self) -> set[tuple[str, str]]:
