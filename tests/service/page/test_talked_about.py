@@ -27,7 +27,10 @@ def test_click_a_point_draw_a_region_and_see_the_terms_change(town, open_page, t
     field(page, "Name").fill("around")
     press(page, "Subscribe")
     expect(page.locator(CLOUDS)).to_contain_text("the nearer the more they count")
+    press(page, "Circle")  # and another thought
     press(page, "Box")
+    expect(page.get_by_role("button", name="Box")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Circle")).to_have_attribute("aria-pressed", "false")
     drag(page, (0.2, 0.2), (0.8, 0.8))
     expect(field(page, "Place")).to_have_value(re.compile(r"^14.*, 40.*, 14.*, 40"))
     field(page, "How many").fill("3")

@@ -177,7 +177,9 @@ export default {
     // -------------------------------------------------------------- drawing
 
     draw(kind) {
-      this.tool?.disable();
+      const before = this.tool;
+      this.tool = null; // it does not stop, another one takes over
+      before?.disable();
       const tools = {
         box: L.Draw.Rectangle,
         circle: L.Draw.Circle,
@@ -196,6 +198,7 @@ export default {
       this.tool?.disable();
     },
     stopped() {
+      if (!this.tool) return;
       this.tool = null;
       this.showDraft();
       this.$emit("stopped");
