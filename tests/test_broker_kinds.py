@@ -11,6 +11,7 @@ from nearcast.model import (
     Box,
     Circle,
     Message,
+    MovingSubscription,
     NearbyTrendingSubscription,
     Point,
     Space,
@@ -73,6 +74,36 @@ def test_one_that_follows_from_the_beginning_is_told_what_is_there(broker):
     assert kinds(told) == [("me", "enter", 1)]
     with pytest.raises(TypeError, match="cannot follow; give a Subscription"):
         broker.subscribe(TopKSubscription("top", "tea", HERE), follows=True)
+
+
+def test_a_moving_subscription_follows_by_itself(broker):
+    broker.publish(message(1, expires=9.0))
+    told = broker.subscribe(MovingSubscription("me", "tea", AROUND_HERE))
+    assert kinds(told) == [("me", "enter", 1)]
+    assert broker.subscribe(MovingSubscription("me", "tea", AROUND_HERE)) == []
+
+
+def test_it_is_known_when_time_must_pass(broker):
+    assert Broker().next_expiry == float("inf")
+    broker.subscribe(MovingSubscription("me", "tea", AROUND_HERE))
+    broker.publish(message(1))
+    assert broker.next_expiry == float("inf")
+    for id, end in ((2, 60.0), (3, 50.0), (4, 70.0)):
+        broker.publish(message(id, expires=end))
+    for end, id in ((50.0, 3), (60.0, 2), (70.0, 4)):
+        assert broker.next_expiry == end
+        assert kinds(broker.advance(end)) == [("me", "leave", id)]
+
+
+def test_a_half_life_is_for_terms_and_is_saved(tmp_path):
+    Broker(half_life=60.0).save(tmp_path / "broker")
+    broker = Broker.load(tmp_path / "broker")
+    broker.subscribe(TrendingSubscription("here", AROUND_HERE))
+    broker.publish(message(1, "jazz", time=0.0))
+    broker.advance(60.0)
+    assert broker.results("here") == [("jazz", 0.5)]
+    with pytest.raises(ValueError, match=r"half_life 0\.0 is not positive"):
+        Broker(half_life=0)
 
 
 def test_a_message_that_is_said_anew_replaces_the_old_one(broker):

@@ -20,6 +20,7 @@ class FakeService:
     def __init__(self):
         self.subscriptions = defaultdict(dict)
         self.messages = []
+        self.positions = []
         self.acknowledged = {}
         self.webhooks = {}
         self.asked = []
@@ -116,6 +117,9 @@ def _handler(service):
                 case "POST", ["subscriptions"]:
                     for each in map(json.loads, body.splitlines()):
                         service.subscriptions[who][each["id"]] = each
+                    self.answer(200, {})
+                case "POST", ["positions"]:
+                    service.positions += [json.loads(line)["id"] for line in body.splitlines()]
                     self.answer(200, {})
                 case "POST", ["messages", "bulk"]:
                     messages = list(map(json.loads, body.splitlines()))

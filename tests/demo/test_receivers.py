@@ -15,7 +15,7 @@ class Noting(Tally):
     """A tally that one can wait for."""
 
     def __init__(self, expected):
-        super().__init__("a-")
+        super().__init__(after=0)
         self.noted = []
         self.expected = expected
         self.all_there = threading.Event()
@@ -72,7 +72,7 @@ def test_a_broken_stream_goes_on_behind_the_last_event(service, ann):
 
 
 def test_a_gap_is_skipped(service, ann):
-    tally = Tally("a-")
+    tally = Tally(after=0)
     receiver = StreamReceiver("ann", ann, tally, 0)
     with service.news:
         service._events["ann"].append({"id": 9, "kind": "gap", "after": 0, "up_to": 17})
@@ -108,11 +108,19 @@ def test_a_webhook_that_cannot_be_registered_leaves_nothing(ann, monkeypatch):
     before = threading.active_count()
     monkeypatch.setattr(ann, "create_webhook", lambda name, url: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        WebhookReceiver("ann", ann, Tally("a-"))
+        WebhookReceiver("ann", ann, Tally(after=0))
     assert threading.active_count() <= before
 
 
-def test_only_messages_of_this_run_count():
-    tally = Tally("a-")
-    tally.note("ann", "stream", {"kind": "match", "message": message("b-1")})
+def test_only_events_of_this_run_count():
+    tally = Tally(after=7)
+    tally.note("ann", "stream", {"id": 7, "kind": "match", "message": message("b-1")})
     assert (tally.deliveries, tally.median_milliseconds, tally.newest) == (0, None, None)
+
+
+def test_what_enters_a_result_later_says_nothing_of_how_long_it_took():
+    tally = Tally(after=0)
+    entered = {"id": 1, "kind": "enter", "message": message("a-1"), "cause": None}
+    for event in (entered, {"id": 2, "kind": "leave", "message_id": "a-1", "cause": None}):
+        tally.note("ann", "stream", event)
+    assert (tally.deliveries, tally.median_milliseconds) == (2, None)

@@ -8,7 +8,7 @@ from nearcast.datasets import City
 from nearcast.demo import show as module
 from nearcast.demo.failure import DemoFailed
 from nearcast.demo.figures import Figures
-from nearcast.demo.people import people_of
+from nearcast.demo.people import LOOKS_FOR, people_of
 from nearcast.demo.show import Show
 from nearcast.demo.status import Status
 
@@ -49,14 +49,17 @@ def test_the_city_is_fed_and_everybody_is_told(service, started):
     figures = show.run(0.5, on_begin=lambda: began.append(len(service.messages)))
     assert began == [1]  # the first words have come through
     assert figures.seconds >= 0.5
-    assert figures.subscriptions == 31
+    assert figures.subscriptions == 42
     assert figures.messages == len(service.messages) - 1 > 0
-    assert figures.matches == figures.deliveries == 11 * figures.messages
+    assert figures.matches == figures.deliveries == 13 * figures.messages
     assert figures.by_webhook == figures.messages
     assert figures.median_milliseconds > 0
     assert set(service.subscriptions) == {person.subscriber for person in people_of(City())} | {
-        "city"
+        "city",
+        "reporters",
+        "walkers",
     }
+    assert set(service.positions) == set(LOOKS_FOR) == set(service.subscriptions["walkers"])
     assert len(service.subscriptions["city"]) == 21
     assert service.acknowledged["city"] == max(
         event["id"] for event in service.events("city", 0, 10**6)
@@ -65,7 +68,7 @@ def test_the_city_is_fed_and_everybody_is_told(service, started):
     assert service.live_tokens == {}
     assert service.webhooks == {}
     lines = said.getvalue().splitlines()
-    assert lines[0].startswith("31 subscriptions are registered. Spark is starting")
+    assert lines[0].startswith("42 subscriptions are registered. Spark is starting")
     assert lines[1].startswith("Spark runs.")
     assert lines[2].startswith("16:30  10 messages, ")
 
@@ -77,7 +80,7 @@ def test_a_second_run_goes_on_behind_the_first(service, ending):
         return show.run(0.2, on_begin=lambda: None)
 
     first, second = figures(), figures()
-    assert second.deliveries == second.matches == 11 * second.messages > 0
+    assert second.deliveries == second.matches == 13 * second.messages > 0
     ids = [message["id"] for message in service.messages]
     assert len(set(ids)) == len(ids) == first.messages + second.messages + 2
 

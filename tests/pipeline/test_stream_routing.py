@@ -59,12 +59,17 @@ def test_a_withdrawal_goes_where_its_id_may_be(shards):
     assert [shard for shard, _, _ in routed(log_table([("unsubscribe", "a")]), HALVES)] == [0, 1]
 
 
-@pytest.mark.parametrize("kind", ["subscribe_top", "unsubscribe_top"])
-def test_a_top_k_subscription_takes_an_id_from_boolean_ones_without_a_word(kind):
+@pytest.mark.parametrize("kind", ["subscribe_top", "subscribe_moving", "unsubscribe_hosted"])
+def test_a_subscription_with_a_result_takes_an_id_from_boolean_ones_without_a_word(kind):
     [(_, turn, data)] = routed(log_table([(kind, "a")]), Hash(1))
     changes = Changes.unpack(data)
     assert (turn, len(changes.new), changes.old.labels.to_pylist()) == (CHANGES, 0, ["a"])
     assert not changes.old.asked.any()  # nobody is told if it was unknown
+
+
+@pytest.mark.parametrize("kind", ["move", "advance"])
+def test_what_only_the_driver_hosts_concerns_no_shard(kind):
+    assert routed(log_table([(kind, "a")]), Hash(1)) == []
 
 
 @pytest.mark.parametrize("rows_a_batch", [1, 2, 1000])

@@ -1,12 +1,12 @@
-"""Pipelines for tests, without Spark: one says who wants a message, one keeps top-k lists."""
+"""Pipelines for tests, without Spark: one says who wants a message, one keeps results."""
 
 from types import SimpleNamespace
 
 import pyarrow as pa
 
 from nearcast.model import Message, Point
+from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
 from nearcast.pipeline.log import Log
-from nearcast.pipeline.top_lists import TopLists
 from nearcast.service.matching.outbox_sink import OutboxSink
 from nearcast.service.window import window_from
 
@@ -71,8 +71,8 @@ class PretendPipeline:
         self._sink.close()
 
 
-class TopPipeline:
-    """What the driver does for top-k subscriptions: each `run` is a batch of the log's new rows.
+class HostingPipeline:
+    """What the driver does for subscriptions that have a result: each `run` is a batch of new rows.
 
     `batches` remembers those that were begun, as Spark's checkpoint does; whoever takes over from
     one that died begins with the last of them.
@@ -82,11 +82,15 @@ class TopPipeline:
         self._service = service
         self._log = Log(service.folder.log)
         settings = service.settings
-        self.top_lists = TopLists(
-            service.folder.top, self._log, window_from(settings.window), settings.farthest
+        self.hosted = HostedSubscriptions(
+            service.folder.results,
+            self._log,
+            window_from(settings.window),
+            settings.farthest,
+            settings.half_life,
         )
         self._sink = OutboxSink(
-            service.folder, keep_seconds=1e9, keep_events=1_000_000, top_lists=self.top_lists
+            service.folder, keep_seconds=1e9, keep_events=1_000_000, hosted=self.hosted
         )
         self._sink.open("tests")
         self.batches = [] if batches is None else batches

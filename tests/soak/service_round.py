@@ -15,9 +15,18 @@ from dataclasses import dataclass, field
 import httpx
 
 from benchmarks.service.running import RunningService, child_of
+from nearcast.broker import Broker
 from nearcast.explain import explain
-from nearcast.model import Circle, Message, Point, Subscription, TopKSubscription
-from nearcast.service.documents import message_document, subscription_document
+from nearcast.model import (
+    Circle,
+    Message,
+    MovingSubscription,
+    Point,
+    Subscription,
+    TopKSubscription,
+    TrendingSubscription,
+)
+from nearcast.service.documents import message_document, moved_to, named, subscription_document
 from nearcast.topk import CountWindow, ScanTopK
 
 SERVICE, PIPELINE, JAVA = KINDS = ("service", "pipeline", "java")
@@ -83,7 +92,8 @@ class _Round:
             name: self._service.token(name, "subscriber", "publisher") for name in SUBSCRIBERS
         }
         self._subscriptions = {}
-        self._lists = ScanTopK(CountWindow(WINDOW), max_dist=FARTHEST)
+        # Those that have a result, in a broker that nobody kills.
+        self._hosted = Broker(top=ScanTopK(CountWindow(WINDOW), max_dist=FARTHEST))
         self._expected = {name: [] for name in SUBSCRIBERS}
         self._readers = {name: _Reader(self, name) for name in SUBSCRIBERS}
         self._hook = _Hook()
@@ -120,8 +130,11 @@ class _Round:
     # ------------------------------------------------------------ what the client does
 
     async def _act(self):
-        if self._draw.random() < 0.3 or not self._subscriptions:
+        action = self._draw.random()
+        if action < 0.3 or not self._subscriptions:
             await self._change()
+        elif action < 0.5:
+            await self._move()
         else:
             await self._publish()
 
@@ -133,30 +146,63 @@ class _Round:
         if (owner, id) in self._subscriptions and draw.random() < 0.3:
             await self._call("DELETE", owner, path, also=(404,))  # gone: by the attempt before
             del self._subscriptions[owner, id]
-            self._end_list(owner, id)
+            self._end_result(owner, id)
             return
-        region = Circle(Point(draw.uniform(0, 1), draw.uniform(0, 1)), draw.uniform(2e4, 1e5))
-        wanted = Subscription(id, " OR ".join(draw.sample(WORDS, 2)), region)
-        if draw.random() < 0.3:
-            alpha = draw.uniform(0.2, 0.8)
-            wanted = TopKSubscription(id, draw.sample(WORDS, 2), region.centre, 3, alpha)
+        region = self._region()
+        words, either = draw.sample(WORDS, 2), " OR ".join(draw.sample(WORDS, 2))
+        wanted = draw.choice(
+            [
+                Subscription(id, either, region),
+                Subscription(id, either, region),
+                MovingSubscription(id, either, region),
+                TopKSubscription(id, words, region.centre, 3, draw.uniform(0.2, 0.8)),
+                TrendingSubscription(id, region, 2),
+            ]
+        )
         await self._call("PUT", owner, path, json=subscription_document(wanted))
-        self._end_list(owner, id, unless=wanted)
         self._subscriptions[owner, id] = wanted
-        if isinstance(wanted, TopKSubscription):
-            named = TopKSubscription(f"{owner}/{id}", wanted.keywords, wanted.at, wanted.k, alpha)
-            self._expect(self._lists.subscribe(named), None)
+        if type(wanted) is Subscription:
+            self._end_result(owner, id)
+        else:
+            self._expect(self._hosted.subscribe(named(wanted, f"{owner}/{id}")), None)
 
-    def _end_list(self, owner, id, unless=None):
-        if f"{owner}/{id}" in self._lists and not isinstance(unless, TopKSubscription):
-            self._lists.unsubscribe(f"{owner}/{id}")
+    async def _move(self):
+        """Somebody's subscriptions that have a result are all elsewhere."""
+        owner, moved = self._draw.choice(SUBSCRIBERS), {}
+        for (other, id), subscription in self._subscriptions.items():
+            if other == owner and type(subscription) is not Subscription:
+                place = self._region()
+                if isinstance(subscription, TopKSubscription):
+                    place = place.centre
+                moved[id] = moved_to(subscription, place), place
+        if not moved:
+            return
+        lines = [_position(subscription) for subscription, _ in moved.values()]
+        answer = await self._call("POST", owner, "/v1/positions", content="\n".join(lines))
+        assert answer.json()["moved"] == len(moved), answer.text
+        self._result.changes += len(moved)
+        for id, (subscription, place) in moved.items():
+            self._subscriptions[owner, id] = subscription
+            self._expect(self._hosted.move(f"{owner}/{id}", place), None)
 
-    def _expect(self, changes, cause):
-        """Changed lists, as their owners are told of them."""
-        for change in changes:
-            owner, _, id = change.subscription_id.partition("/")
-            ids = tuple(message for message, _ in change.results)
-            self._expected[owner].append((cause, id, ids, change.entered, change.left))
+    def _region(self):
+        draw = self._draw
+        return Circle(Point(draw.uniform(0, 1), draw.uniform(0, 1)), draw.uniform(2e4, 1e5))
+
+    def _end_result(self, owner, id):
+        if f"{owner}/{id}" in self._hosted:
+            self._hosted.unsubscribe(f"{owner}/{id}")
+
+    def _expect(self, told, cause):
+        """Changed results, as their owners are told of them."""
+        for each in told:
+            owner, _, id = each.subscription_id.partition("/")
+            if each.kind in ("enter", "leave"):
+                event = cause, id, each.kind, each.message_id
+            else:
+                best = each.results if each.kind == "top" else each.terms
+                event = cause, id, tuple(name for name, _ in best), each.entered, each.left
+            self._expected[owner].append(event)
 
     async def _publish(self):
         draw = self._draw
@@ -171,10 +217,10 @@ class _Round:
         self._result.messages += len(messages)
         for message in messages:
             for (owner, id), subscription in self._subscriptions.items():
-                is_list = isinstance(subscription, TopKSubscription)
-                if not is_list and explain(subscription, message).matches:
+                is_boolean = type(subscription) is Subscription
+                if is_boolean and explain(subscription, message).matches:
                     self._expected[owner].append((message.id, id))
-            self._expect(self._lists.publish(message), message.id)
+            self._expect(self._hosted.publish(message), message.id)
 
     async def _call(self, method, name, path, also=(), **more):
         """Until it is acknowledged."""
@@ -184,7 +230,7 @@ class _Round:
                     method, self._service.address + path, headers=self.bearer(name), **more
                 )
                 if answer.is_success or answer.status_code in also:
-                    return
+                    return answer
                 if answer.status_code < 500:
                     raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
             await asyncio.sleep(0.05)
@@ -258,6 +304,14 @@ class _Round:
             )
 
 
+def _position(subscription):
+    """The line that says where a subscription is now."""
+    document = subscription_document(subscription)
+    radius = document["properties"].get("radius")
+    document["properties"] = {} if radius is None else {"radius": radius}
+    return json.dumps(document)
+
+
 class _Taker:
     """Events by number, each once: what a consumer that deduplicates has."""
 
@@ -270,10 +324,13 @@ class _Taker:
         if event["kind"] == "gap":
             self.gaps.append(event)
             return
-        if event["kind"] == "top":
-            ids = tuple(each["message"] for each in event["results"])
+        if event["kind"] in ("enter", "leave"):
+            key = event["cause"], event["subscription"], event["kind"], event["message_id"]
+        elif event["kind"] in ("top", "trend"):
+            best = [each["message"] for each in event.get("results", ())]
+            best += [each["term"] for each in event.get("terms", ())]
             entered, left = tuple(event["entered"]), tuple(event["left"])
-            key = event["cause"], event["subscription"], ids, entered, left
+            key = event["cause"], event["subscription"], tuple(best), entered, left
         else:
             key = event["message"]["id"], event["subscription"]
         if event["id"] in self.events:

@@ -18,6 +18,7 @@ from nearcast.explain.rank import RankExplanation, explain_rank
 from nearcast.model import (
     Id,
     Message,
+    MovingSubscription,
     NearbyTrendingSubscription,
     Notification,
     Point,
@@ -30,7 +31,7 @@ from nearcast.model import (
 from nearcast.moving import MovingIndex, WordQuadtrees
 from nearcast.storage import BadFile, PartPath, part_kinds, read_kind, writing_parts
 from nearcast.topk import CountWindow, TopKIndex, WordLists
-from nearcast.trending import CellRows, TermFields, TrendingIndex
+from nearcast.trending import CellRows, Decay, TermFields, TrendingIndex
 
 RECENT = 10_000
 """So many messages top-k lists are made of, unless `top` says otherwise; and so many a broker
@@ -78,6 +79,7 @@ class Broker:
         unless given, `WordLists` over the last 10,000 messages, which may come in any order of time
     trending, nearby: indexes of `nearcast.trending`, for terms in a region and around a point, with
         a half-life of an hour unless given; in a plane, `nearby` must be
+    half_life: of the documents in indexes of `nearcast.trending` that are not given, in seconds
     space: what coordinates mean; by default that of the indexes, or the Earth
 
     >>> from nearcast import Box
@@ -112,6 +114,7 @@ class Broker:
         top: TopKIndex | None = None,
         trending: TrendingIndex | None = None,
         nearby: TrendingIndex | None = None,
+        half_life: float = HALF_LIFE,
         space: Space | None = None,
     ) -> None:
         given: dict[str, Any] = {
@@ -129,6 +132,7 @@ class Broker:
         self._index = index if index is not None else RarestWordTree(space=self._space)
         self._recent = RecentMessages(RECENT, self._space)
         self._now = -inf
+        self._half_life = Decay(half_life).half_life
         self._kinds: dict[str, Kind] = {}
         for name, each in given.items():
             self._kinds[name] = _kind(name, each)
@@ -142,8 +146,8 @@ class Broker:
         """Add a subscription, or replace the live one of the same id, of whatever kind.
 
         A boolean one hears of what follows, so its list is empty; one that `follows` from the
-        beginning is told of the live messages that it finds. One with a list is told that at once,
-        if there is anything in it.
+        beginning, like every `MovingSubscription`, is told of the live messages that it finds. One
+        with a list is told that at once, if there is anything in it.
         """
         name = _MOVING if follows else _name_for(subscription)
         if follows and not isinstance(subscription, Subscription):
@@ -227,7 +231,7 @@ class Broker:
         check_space(f"message {message.id!r} is", message.at.space, self._space)
         for kind in self._kinds.values():
             kind.check(message)
-        matched = self._index.match(message)
+        matched = self._index.match(message) if len(self._index) else []
         told = [Notification(id, "match", message.id, time=message.time) for id in matched]
         for kind in self._kinds.values():
             told += kind.publish(message)
@@ -266,6 +270,12 @@ class Broker:
         self._now = max(self._now, now)
         return told
 
+    @property
+    def next_expiry(self) -> float:
+        """When to call `advance` at the latest: a message that somebody follows ends; inf: none."""
+        followers = self._kinds.get(_MOVING)
+        return inf if followers is None else followers.index.next_expiry
+
     def results(self, subscription_id: Id) -> list[Any]:
         """What a subscription has now.
 
@@ -303,6 +313,7 @@ class Broker:
         followers = self._kinds.get(_MOVING)
         own = {
             "now": None if self._now == -inf else self._now,
+            "half_life": self._half_life,
             "endless": followers.endless if isinstance(followers, Followers) else [],
             "recent": self._recent.rows(),
         }
@@ -333,8 +344,9 @@ class Broker:
             name: _class_of(parts[name], *_ROOM_OF[name], path).load(PartPath(path, name))
             for name in parts.keys() & _ROOM_OF.keys()
         }
-        broker = cls(index=index_class.load(PartPath(path, _INDEX)), **others)
         own, _ = storage.read_arrays(PartPath(path, _OWN), "Broker")
+        index = index_class.load(PartPath(path, _INDEX))
+        broker = cls(index=index, half_life=own.get("half_life", HALF_LIFE), **others)
         broker._now = -inf if own["now"] is None else own["now"]
         followers = broker._kinds.get(_MOVING)
         if isinstance(followers, Followers):
@@ -368,7 +380,7 @@ class Broker:
         if name == _MOVING:
             return WordQuadtrees(space=self._space)
         if name == _TRENDING:
-            return CellRows(half_life=HALF_LIFE, space=self._space, lateness=inf)
+            return CellRows(half_life=self._half_life, space=self._space, lateness=inf)
         if self._space is Space.PLANE:
             example = {
                 _TOP: "top=WordLists(CountWindow(10_000), space=Space.PLANE, max_dist=...)",
@@ -380,7 +392,7 @@ class Broker:
             )
         if name == _TOP:
             return WordLists(CountWindow(RECENT), lateness=inf)
-        return TermFields(half_life=HALF_LIFE, lateness=inf)
+        return TermFields(half_life=self._half_life, lateness=inf)
 
     def _kind_of(self, subscription_id: object) -> Kind | None:
         """The kind with state that has a subscription of this id."""
@@ -410,6 +422,8 @@ def _kind(name: str, index: Any) -> Kind:
 
 def _name_for(subscription: object) -> str:
     """Which kind of index a subscription needs."""
+    if isinstance(subscription, MovingSubscription):
+        return _MOVING
     if isinstance(subscription, Subscription):
         return _INDEX
     for name, its_class in (

@@ -2,8 +2,8 @@
 
 import math
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from nearcast.datasets._city_districts import DISTRICTS
 from nearcast.datasets._city_phrases import BURSTS, PEOPLE, PLACES, WALKING, WISHES
@@ -43,11 +43,15 @@ class Burst:
 
 @dataclass(frozen=True)
 class Moment:
-    """One tick of the city: what is written, the bursts that are on, the minute of the day."""
+    """One tick of the city: what is written, the bursts that are on, the minute of the day.
+
+    - `walkers`: where those are who walk about, by their names
+    """
 
     messages: list[Message]
     bursts: tuple[Burst, ...]
     minute: int
+    walkers: Mapping[str, Point] = field(default_factory=dict)
 
     @property
     def clock(self) -> str:
@@ -138,7 +142,8 @@ class City:
                 )
                 for i, (text, at) in enumerate(said)
             ]
-            yield Moment(messages, tuple(bursts), minute)
+            where = {walker.name: walker.at for walker in walkers}
+            yield Moment(messages, tuple(bursts), minute, where)
             sent += len(said)
             tick += 1
 

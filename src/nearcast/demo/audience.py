@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 
 from nearcast.datasets import City
 from nearcast.demo.client import Client
-from nearcast.demo.people import people_of
+from nearcast.demo.people import (
+    LOOKS_FOR,
+    REPORTERS,
+    WALKERS,
+    middle_of,
+    people_of,
+    talk_of,
+    walks,
+)
 from nearcast.demo.receivers import Receiver, StreamReceiver, WebhookReceiver
 from nearcast.demo.tally import Tally
-from nearcast.model import Subscription
+from nearcast.model import Point, Subscription
+from nearcast.pipeline.log.rows import AnySubscription
 from nearcast.service.service import Service
 
 CROWD = "city"
@@ -29,9 +38,14 @@ class Audience:
     - `subscriptions`: how many
     """
 
-    def __init__(self, receivers: list[Receiver], subscriptions: int) -> None:
+    def __init__(self, receivers: list[Receiver], walkers: Client, subscriptions: int) -> None:
         self._receivers = receivers
+        self._walkers = walkers
         self.subscriptions = subscriptions
+
+    def walk(self, where: Mapping[str, Point]) -> None:
+        """Those who walk about are here now."""
+        self._walkers.move(walks(where))
 
     def acknowledge(self) -> None:
         """Tell the service what has arrived."""
@@ -51,14 +65,19 @@ def listening(
     service: Service, address: str, city: City, people: int, tally: Tally
 ) -> Iterator[Audience]:
     """Subscribe the people with a name, and so many without, and receive for all of them."""
-    wishes = {person.subscriber: [person.subscription] for person in people_of(city)} | {
-        CROWD: [Subscription("first words", FIRST_WORDS), *_crowd(city, people)]
+    wishes: dict[str, list[AnySubscription]] = {
+        person.subscriber: [person.subscription] for person in people_of(city)
     }
+    wishes[CROWD] = [Subscription("first words", FIRST_WORDS), *_crowd(city, people)]
+    wishes[REPORTERS] = [*talk_of(city)]
+    wishes[WALKERS] = [*walks(dict.fromkeys(LOOKS_FOR, middle_of(city)))]
     receivers: list[Receiver] = []
+    clients: dict[str, Client] = {}
     with ExitStack() as stack:
         for subscriber, subscriptions in wishes.items():
             client = stack.enter_context(client_of(service, address, subscriber, "subscriber"))
             client.subscribe(subscriptions)
+            clients[subscriber] = client
             receiver: Receiver
             if subscriber == BY_WEBHOOK:
                 receiver = WebhookReceiver(subscriber, client, tally)
@@ -67,7 +86,7 @@ def listening(
                 receiver = StreamReceiver(subscriber, client, tally, acknowledged)
             stack.callback(receiver.close)
             receivers.append(receiver)
-        yield Audience(receivers, sum(map(len, wishes.values())))
+        yield Audience(receivers, clients[WALKERS], sum(map(len, wishes.values())))
 
 
 @contextmanager

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from nearcast.demo.event_stream import EventStream
 from nearcast.demo.failure import DemoFailed
-from nearcast.model import Message, Subscription
+from nearcast.model import Message
+from nearcast.pipeline.log.rows import AnySubscription
 from nearcast.service.documents import message_document, subscription_document
 
 SECONDS_FOR_AN_ANSWER = 30.0
@@ -31,10 +32,20 @@ class Client:
         self._server = urlsplit(address).netloc
         self._headers = {"Authorization": f"Bearer {token}"}
 
-    def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+    def subscribe(self, subscriptions: Iterable[AnySubscription]) -> None:
         """Register or replace them, all or none."""
         lines = (json.dumps(subscription_document(each)) for each in subscriptions)
         self._ask("POST", "/v1/subscriptions", "\n".join(lines))
+
+    def move(self, subscriptions: Iterable[AnySubscription]) -> None:
+        """Say where they are now."""
+        lines = []
+        for each in subscriptions:
+            document = subscription_document(each)
+            about = document["properties"]
+            document["properties"] = {"radius": about["radius"]} if "radius" in about else {}
+            lines.append(json.dumps(document))
+        self._ask("POST", "/v1/positions", "\n".join(lines))
 
     def publish(self, messages: Iterable[Message], now: float) -> int:
         """Publish them as of `now`.  How many were accepted?"""
@@ -86,5 +97,5 @@ class Client:
 
 
 def _kind_of(path: str) -> str:
-    lines = path in ("/v1/subscriptions", "/v1/messages/bulk")
+    lines = path in ("/v1/subscriptions", "/v1/messages/bulk", "/v1/positions")
     return "application/x-ndjson" if lines else "application/json"

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nearcast.datasets import City
-from nearcast.model import Circle, Subscription
+from nearcast.model import (
+    Circle,
+    MovingSubscription,
+    NearbyTrendingSubscription,
+    Point,
+    Subscription,
+    TrendingSubscription,
+)
 
 # Name, wish, metres around, and the place of the city it is about.
 _WISHES = (
@@ -51,4 +59,47 @@ def people_of(city: City) -> list[Person]:
             ),
         )
         for name, wish, metres, venue in _WISHES
+    ]
+
+
+WALKERS = "walkers"
+"""The subscriber that stands for those who walk about."""
+LOOKS_FOR = {"Ada": "coffee OR cake", "Emre": "music OR concert", "Kaya": "sale", "Rosa": "bus"}
+METRES_AROUND = 600.0
+REPORTERS = "reporters"
+"""The subscriber who wants to know what is talked about."""
+DISTRICT_METRES = 1_000.0
+
+
+def walks(where: Mapping[str, Point]) -> list[MovingSubscription]:
+    """Some of those who walk about, where they are, and what they look for around them.
+
+    >>> [each.id for each in walks({"Ada": Point(14.25, 40.85), "Bo": Point(14.25, 40.85)})]
+    ['Ada']
+    """
+    return [
+        MovingSubscription(name, LOOKS_FOR[name], Circle(at, METRES_AROUND))
+        for name, at in where.items()
+        if name in LOOKS_FOR
+    ]
+
+
+def middle_of(city: City) -> Point:
+    """Where the city is."""
+    bounds = city.bounds
+    return Point((bounds.west + bounds.east) / 2, (bounds.south + bounds.north) / 2)
+
+
+def talk_of(city: City) -> list[TrendingSubscription | NearbyTrendingSubscription]:
+    """What is talked about in each district, and around the middle of the city.
+
+    >>> talk_of(City())[0].id
+    'Old Town'
+    """
+    return [
+        *(
+            TrendingSubscription(name, Circle(at, DISTRICT_METRES))
+            for name, at in city.districts.items()
+        ),
+        NearbyTrendingSubscription("around the middle", middle_of(city)),
     ]

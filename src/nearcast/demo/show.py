@@ -6,13 +6,14 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from nearcast.datasets import City
 from nearcast.demo.audience import FIRST_WORDS, PUBLISHER, Audience, client_of, listening
 from nearcast.demo.client import Client
 from nearcast.demo.failure import DemoFailed
 from nearcast.demo.figures import Figures
+from nearcast.demo.people import middle_of
 from nearcast.demo.status import Status
 from nearcast.demo.tally import Tally
 from nearcast.model import Message, Point
@@ -46,7 +47,7 @@ class Show:
         self._ending = ending
         self._city = City(seed=SEED)
         self._prefix = f"{secrets.token_hex(4)}-"  # no id comes again in a folder that is kept
-        self._tally = Tally(self._prefix)
+        self._tally = Tally()
         self._clock = ""
         self._seconds = 0.0
         self._subscriptions = 0
@@ -104,9 +105,7 @@ class Show:
             "Spark runs. Waiting for the first match; the first run ever compiles for a minute ..."
         )
         before = self._service.outbox.last_sequence()
-        bounds = self._city.bounds
-        middle = Point((bounds.west + bounds.east) / 2, (bounds.south + bounds.north) / 2)
-        first = Message(f"first-{self._prefix}", text=FIRST_WORDS, at=middle)
+        first = Message(f"first-{self._prefix}", text=FIRST_WORDS, at=middle_of(self._city))
         publisher.publish([first], time.time())
         return self._wait_until(
             lambda: (
@@ -115,12 +114,13 @@ class Show:
         )
 
     def _play(self, publisher: Client, audience: Audience, seconds: float) -> None:
-        self._first_event = self._service.outbox.last_sequence()
+        self._first_event = self._tally.after = self._service.outbox.last_sequence()
         begin = due = time.monotonic()
         end = begin + seconds
-        for clock, messages in self._parts():
+        for clock, where, messages in self._parts():
             self._messages += publisher.publish(messages, time.time())
             if clock != self._clock:
+                audience.walk(where)
                 audience.acknowledge()
             self._clock = clock
             self._status.show(self.figures())
@@ -131,14 +131,14 @@ class Show:
             if is_over:
                 break
 
-    def _parts(self) -> Iterator[tuple[str, list[Message]]]:
-        """The city's clock, and what is published at once."""
+    def _parts(self) -> Iterator[tuple[str, Mapping[str, Point], list[Message]]]:
+        """The city's clock, who is where, and what is published at once."""
         for moment in self._city.moments(
             messages_per_tick=MESSAGES_PER_TICK, begin=BEGIN, prefix=self._prefix
         ):
             said = moment.messages
             for i in range(PARTS_OF_A_TICK):
-                yield moment.clock, said[i::PARTS_OF_A_TICK]
+                yield moment.clock, moment.walkers, said[i::PARTS_OF_A_TICK]
 
     def _catch_up(self, audience: Audience) -> None:
         """Let everything arrive that was published, unless somebody is in a hurry."""

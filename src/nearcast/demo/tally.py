@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import threading
 import time
@@ -16,18 +17,17 @@ LATEST = 5_000
 class Tally:
     """Counts deliveries.  Any thread.
 
-    `prefix` is that of the ids of this run's messages: what is left of an earlier run is no
-    delivery of this one.
+    `after` is the number of the last event that does not count: it was there before the city began.
 
-    >>> tally = Tally("a-", clock=lambda: 10.5)
+    >>> tally = Tally(after=6, clock=lambda: 10.5)
     >>> message = {"id": "a-1", "properties": {"time": 10.0, "text": "coffee and cake"}}
-    >>> tally.note("leila", "stream", {"kind": "match", "message": message})
+    >>> tally.note("leila", "stream", {"id": 7, "kind": "match", "message": message})
     >>> tally.deliveries, tally.median_milliseconds, tally.newest
     (1, 500.0, ('leila', 'coffee and cake'))
     """
 
-    def __init__(self, prefix: str, clock: Callable[[], float] = time.time) -> None:
-        self._prefix = prefix
+    def __init__(self, after: float = math.inf, clock: Callable[[], float] = time.time) -> None:
+        self.after = after
         self._clock = clock
         self._lock = threading.Lock()
         self._seconds: deque[float] = deque(maxlen=LATEST)
@@ -36,13 +36,16 @@ class Tally:
 
     def note(self, subscriber: str, way: str, event: Mapping[str, Any]) -> None:
         """An event has arrived, by a way such as `stream`."""
-        if event["kind"] != "match" or not event["message"]["id"].startswith(self._prefix):
+        if event["kind"] == "gap" or event["id"] <= self.after:
             return
-        said = event["message"]["properties"]
+        message = event.get("message")
         with self._lock:
-            self._seconds.append(self._clock() - said["time"])
             self.by_way[way] += 1
-            self.newest = subscriber, said["text"]
+            # A message may enter somebody's result long after it was said.
+            if message is not None and event.get("cause", message["id"]) == message["id"]:
+                said = message["properties"]
+                self._seconds.append(self._clock() - said["time"])
+                self.newest = subscriber, said["text"]
 
     @property
     def deliveries(self) -> int:

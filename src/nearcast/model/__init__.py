@@ -6,6 +6,7 @@ from nearcast.model.notifications import Notification
 from nearcast.model.shapes import Box, Circle, Place, Point, Polygon, Region, Space
 from nearcast.model.subscriptions import (
     ANY,
+    MovingSubscription,
     NearbyTrendingSubscription,
     Subscription,
     TopKSubscription,
@@ -18,6 +19,7 @@ __all__ = [
     "Circle",
     "Id",
     "Message",
+    "MovingSubscription",
     "NearbyTrendingSubscription",
     "Notification",
     "Place",

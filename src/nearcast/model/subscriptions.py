@@ -60,6 +60,15 @@ class Subscription:
 
 
 @dataclass(frozen=True, slots=True, init=False)
+class MovingSubscription(Subscription):
+    """A `Subscription` whose region moves, and which has a result: the live messages that match it.
+
+    >>> MovingSubscription("walker", "tea", Circle(Point(2.35, 48.86), 500)).region.radius
+    500.0
+    """
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class TopKSubscription:
     """The `k` best messages of the window, by nearness to `at` (weight `alpha`) and by words.
 

@@ -131,6 +131,11 @@ class MovingIndex(ABC):
     @abstractmethod
     def __contains__(self, subscription_id: object) -> bool: ...
 
+    @property
+    @abstractmethod
+    def next_expiry(self) -> float:
+        """No live message expires before this time; inf where none ever does."""
+
     @abstractmethod
     def stats(self) -> MovingStats:
         """What the index holds and has done."""

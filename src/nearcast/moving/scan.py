@@ -108,6 +108,10 @@ class ScanMoving(MovingIndex):
         except (TypeError, ValueError):
             return False
 
+    @property
+    def next_expiry(self) -> float:
+        return min(map(self._end_of, self._messages.values()), default=inf)
+
     def stats(self) -> MovingStats:
         return MovingStats(
             len(self), len(self._messages), 0, 0, self._candidates, self._moves, self._moves

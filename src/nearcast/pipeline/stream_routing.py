@@ -17,12 +17,12 @@ from nearcast.model import Space
 from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.frames import chunks, fields, message_columns, subscription_columns
 from nearcast.pipeline.log.schema import (
+    ADVANCE,
     KINDS,
     MESSAGE,
+    MOVE,
     SUBSCRIBE,
-    SUBSCRIBE_TOP,
     UNSUBSCRIBE,
-    UNSUBSCRIBE_TOP,
 )
 from nearcast.pipeline.packing import pack_messages
 from nearcast.pipeline.partitioning import Partitioning, hash_ids
@@ -129,8 +129,8 @@ def route(
             elif kind == SUBSCRIBE:
                 yield from _subscriptions(part, partitioning, space, rejects)
             else:
-                # Those of top-k subscriptions are for the driver. Here they say that their id is
-                # no longer that of a boolean subscription, if it ever was.
+                # Those of subscriptions that the driver hosts say here that their id is no longer
+                # that of a boolean subscription, if it ever was.
                 is_known = kind == UNSUBSCRIBE
                 yield from _withdrawals(part, partitioning, space, rejects, is_known)
     refused = pa.concat_tables(rejects) if rejects else None
@@ -165,7 +165,9 @@ def _parts(table: pa.Table, rejects: list[pa.Table]) -> Iterator[pa.Table]:
     ):
         rejects += _refused(table.filter(rows), text)
     good = table.filter(pc.and_(known, has_place))
-    for kind in (SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBE_TOP, UNSUBSCRIBE_TOP, MESSAGE):
+    for kind in KINDS:
+        if kind in (MOVE, ADVANCE):
+            continue  # of subscriptions that the driver hosts; the shards keep none of them
         chosen = good.filter(pc.equal(good["kind"], kind))
         if len(chosen):
             side = "message" if kind == MESSAGE else "subscription"

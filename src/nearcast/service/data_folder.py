@@ -14,7 +14,7 @@ class DataFolder:
 
     log/          every message and every change of a subscription, in one order
     checkpoint/   the pipeline: subscriptions by shard, how far it has read
-    top/          the pipeline: top-k lists and their window
+    results/      the pipeline: subscriptions that have a result, and the messages it is made of
     messages/     what recent messages said, by id and by offset; made from the log
     outbox/       who is to get what, numbered; written by the pipeline
     registry/     tokens and subscriptions, as people gave them
@@ -43,9 +43,9 @@ class DataFolder:
         return self.path / "checkpoint"
 
     @property
-    def top(self) -> Path:
-        """Of the top-k lists, and of the window that they were begun with."""
-        return self.path / "top"
+    def results(self) -> Path:
+        """Of results that the pipeline's driver keeps, and of how they were begun."""
+        return self.path / "results"
 
     @property
     def messages(self) -> Path:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from nearcast.pipeline.log import Log
 from nearcast.service.data_folder import DataFolder
@@ -59,9 +61,11 @@ class Service:
                 keep_events=settings.keep_events,
                 window=settings.window,
                 farthest=settings.farthest,
+                half_life=settings.half_life,
             ),
             on_commit=lambda: self.on_events(),
         )
+        self._said_time = -math.inf  # up to when the log was told that time has passed
         self._stopping = threading.Event()
         self._keeper = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
 
@@ -92,6 +96,7 @@ class Service:
             try:
                 self.subscriptions.log_again()  # what a full disk kept from the log
                 self.subscriptions.expire(time.time())
+                self._let_time_pass(time.time())
                 if time.monotonic() - cleaned > SECONDS_BETWEEN_CLEANINGS:
                     cleaned, cleanings = time.monotonic(), cleanings + 1
                     self._clean()
@@ -106,26 +111,35 @@ class Service:
         progress = self.pipeline.status.progress
         processed, needed_from = progress.get("offset"), progress.get("needed_from")
         if processed is not None and needed_from is not None:
-            # Top-k lists are made again from a snapshot and what the log has behind it.
+            # Results are made again from a snapshot and what the log has behind it.
             end = min(processed, needed_from)
             self.messages.forget(oldest, self.settings.keep_messages, end)
 
+    def _let_time_pass(self, now: float) -> None:
+        """Messages expire for those who move, also while nobody says anything."""
+        expiry = self.pipeline.status.progress.get("next_expiry")
+        if expiry is not None and self._said_time < expiry <= now:
+            self._said_time = now  # the pipeline has yet to hear of it, and is told once
+            self.log.advance(now)
+
     def _check_ranking(self) -> None:
-        """Lists that were begun in one way cannot go on in another."""
-        settings, file = self.settings, self.folder.top / "ranking.json"
+        """Results that were begun in one way cannot go on in another."""
+        settings, file = self.settings, self.folder.results / "ranking.json"
+        about = {
+            "window": settings.window,
+            "farthest": settings.farthest,
+            "half_life": settings.half_life,
+        }
         if not file.exists():
-            self.folder.top.mkdir(exist_ok=True)
-            about = {"window": settings.window, "farthest": settings.farthest}
+            self.folder.results.mkdir(exist_ok=True)
             write_text(file, json.dumps(about))
             return
         begun = json.loads(file.read_text())
-        is_same_window = window_from(begun["window"]) == window_from(settings.window)
-        if not is_same_window or begun["farthest"] != settings.farthest:
+        if _comparable(begun) != _comparable(about):
             os.close(self._lock)
             raise ValueError(
-                f"window {settings.window!r}, farthest {settings.farthest:g}: the lists in "
-                f"{self.folder.top} have window {begun['window']!r}, farthest "
-                f"{begun['farthest']:g}; give these, or another data folder"
+                f"{_in_words(about)}: the results in {self.folder.results} have "
+                f"{_in_words(begun)}; give these, or another data folder"
             )
 
     def _prune(self) -> None:
@@ -133,3 +147,12 @@ class Service:
         for subscriber, subscription in self.outbox.matched_ids() - self.subscriptions.ids():
             self.deliveries.forget_subscription(subscriber, subscription)
             self.outbox.forget_matched(subscriber, subscription)
+
+
+def _comparable(about: dict[str, Any]) -> dict[str, Any]:
+    return {**about, "window": window_from(about["window"])}
+
+
+def _in_words(about: dict[str, Any]) -> str:
+    window, farthest, half_life = about["window"], about["farthest"], about["half_life"]
+    return f"window {window!r}, farthest {farthest:g}, half_life {half_life:g}"

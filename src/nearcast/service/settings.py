@@ -46,7 +46,7 @@ class Settings:
     longest_expression: int = _setting("the most letters of a subscription's keywords", 2_000, 1)
     most_polygon_points: int = _setting("the most points of a subscription's polygon", 1_000, 4)
     most_subscriptions: int = _setting("the most subscriptions of one subscriber", 200_000, 1)
-    longest_list: int = _setting("the most messages of a top-k subscription's list", 100, 1)
+    longest_list: int = _setting("the most messages or terms of a subscription's list", 100, 1)
     window: str = _setting(
         "which messages top-k lists are made of: the last 10000, or with an s of so many seconds",
         "10000",
@@ -54,8 +54,13 @@ class Settings:
     farthest: float = _setting(
         "the distance in metres at which nearness is worth nothing to top-k lists", 50_000.0, 1.0
     )
+    half_life: float = _setting(
+        "seconds after which what was said counts half for trending terms", 3_600.0, 1.0
+    )
     requests_per_second: float = _setting("the most requests of one token a second", 200.0, 0.1)
-    messages_per_second: float = _setting("the most messages of one token a second", 20_000.0, 0.1)
+    messages_per_second: float = _setting(
+        "the most messages of one token a second, and the most positions", 20_000.0, 0.1
+    )
     webhook_seconds: float = _setting("how long a webhook's receiver may take to answer", 10.0, 0.1)
     webhook_attempts: int = _setting("how often a webhook is tried before parking events", 8, 1)
     webhook_private_addresses: bool = _setting(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nearcast.topk.index import Scoring, TopKIndex, TopKStats
-    from nearcast.topk.lazy_window import LazyWindow
     from nearcast.topk.list_change import ListChange
     from nearcast.topk.parallel_lists import ParallelLists
     from nearcast.topk.scan import ScanTopK
@@ -37,7 +36,6 @@ __all__ = [
     "IPTKmax",
     "IPTSkyband",
     "IPTSkype",
-    "LazyWindow",
     "ListChange",
     "ParallelLists",
     "ScanTopK",
@@ -52,7 +50,6 @@ __all__ = [
 
 _MODULES = {
     "index": ("Scoring", "TopKIndex", "TopKStats"),
-    "lazy_window": ("LazyWindow",),
     "list_change": ("ListChange",),
     "parallel_lists": ("ParallelLists",),
     "scan": ("ScanTopK",),

@@ -98,7 +98,11 @@ def test_unsubscribing_is_a_row_with_an_id(tmp_path):
         ("string", lambda log: log.unsubscribe("cafe"), "is one string; give a list"),
         ("string", lambda log: log.unsubscribe([None]), "neither a string nor an integer"),
         ("string", lambda log: log.publish([Subscription("a", "b")]), "is not a Message"),
-        ("string", lambda log: log.subscribe([("a", "b")]), "is neither a Subscription"),
+        (
+            "string",
+            lambda log: log.subscribe([("a", "b")]),
+            "is no subscription; give a Subscription",
+        ),
     ],
 )
 def test_objects_of_the_wrong_kind_are_refused(tmp_path, ids, append, problem):
@@ -169,7 +173,7 @@ def test_columns_of_kindred_types_are_taken(tmp_path):
     [
         ({"kind": ["message"], "colour": ["red"]}, ValueError, "unknown column 'colour'"),
         ({"kind": ["message"], "offset": [0]}, ValueError, "unknown column 'offset'"),
-        ({"kind": ["message", "move"]}, ValueError, "row 1: kind 'move' is not one of subscribe"),
+        ({"kind": ["message", "jump"]}, ValueError, "row 1: kind 'jump' is not one of subscribe"),
         ({"kind": ["message", None]}, ValueError, "row 1: kind None"),
         ({"id": ["a"]}, ValueError, "row 0: kind None"),
         ({"kind": ["message"], "id": [7]}, TypeError, "column 'id' of the log rows has type int64"),

@@ -19,6 +19,7 @@ SUBSCRIBER = {
     "POST /v1/subscriptions",
     "GET /v1/subscriptions/{id}/explain/{message_id}",
     "GET /v1/subscriptions/{id}/results",
+    "POST /v1/positions",
     "POST /v1/estimate",
     "GET /v1/events",
     "GET /v1/events/stream",

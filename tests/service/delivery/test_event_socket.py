@@ -4,8 +4,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from nearcast.model import Circle, MovingSubscription, Point
 from nearcast.service.api import event_socket, followers
+from nearcast.service.stores.subscriptions import Entry
 from tests.service.delivery.web import wait_until
+from tests.service.outboxes import HostingPipeline
 
 
 def socket_to(web, client=None, query=""):
@@ -96,3 +99,27 @@ def test_a_socket_ends_with_its_token_and_with_the_service(web, monkeypatch):
         web.stop()
         with pytest.raises(ConnectionClosed):
             other.recv()
+
+
+def test_a_socket_takes_positions_and_brings_what_changes(web):
+    ann = web.client("ann")
+    wanted = MovingSubscription("walk", "tea", Circle(Point(2.36, 48.85), 500))
+    web.service.subscriptions.put("ann", [Entry(wanted)])
+    pipeline = HostingPipeline(web.service)
+    web.pipeline.publish("tea")
+    there = {"type": "Point", "coordinates": [2.4, 48.85]}
+    position = {"type": "Feature", "id": "walk", "geometry": there}
+    with socket_to(web, ann) as socket:
+        about = {"radius": 500, "time": 5, "safe": True}
+        socket.send(json.dumps({"move": {**position, "properties": about}}))
+        assert json.loads(socket.recv()) == {"moved": "walk", "time": 5.0}
+        assert web.service.log.read(2, 3)["kind"].to_pylist() == ["move"]
+        socket.send(json.dumps({"move": {**position, "properties": {"radius": 500, "time": 4}}}))
+        assert "comes after one of 5.0" in json.loads(socket.recv())["error"]
+        pipeline.run(tell=True)
+        found = [json.loads(socket.recv()) for _ in range(3)]
+        assert [each["kind"] for each in found] == ["enter", "leave", "safe"]
+        assert found[2]["metres"] == 1000.0
+        socket.send(json.dumps({"ack": found[2]["id"]}))
+        wait_until(lambda: web.service.deliveries.cursor("ann") == found[2]["id"])
+    pipeline.close()

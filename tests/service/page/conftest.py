@@ -6,11 +6,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from nearcast.model import Box, Message, Point, Subscription
+from nearcast.model import Box, Circle, Message, Point, Subscription
+from nearcast.service.documents import Position
 from nearcast.service.server import serving
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
-from tests.service.outboxes import PretendPipeline, TopPipeline
+from tests.service.outboxes import HostingPipeline, PretendPipeline
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = (
@@ -35,13 +36,21 @@ class Town:
         self._count = 0
 
     def rank(self, *texts, at=(14.25, 40.84)):
-        """Publish, and let the lists of the best follow; no `say` after this."""
-        self._lists = self._lists or TopPipeline(self.service)
+        """Publish, and let results follow; no `say` after this."""
+        self._lists = self._lists or HostingPipeline(self.service)
         for text in texts:
             self._count += 1
             message = Message(f"m{self._count}", text=text, at=Point(*at), time=self._count)
             self.service.messages.publish([message])
         self._lists.run(tell=True)
+
+    def move(self, owner, id, at, radius):
+        """A subscription is elsewhere now, and its result follows."""
+        [problem] = self.service.subscriptions.move(
+            owner, [Position(id, Circle(Point(*at), radius))]
+        )
+        assert problem is None
+        self.rank()
 
     def say(self, text, lon=14.25, lat=40.84, to=()):
         """Publish; `to` names owner and subscription of each match.  The ids of the events."""

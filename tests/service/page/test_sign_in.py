@@ -5,6 +5,7 @@ from nicegui import Client
 from playwright.sync_api import expect
 
 from nearcast.model import Subscription
+from nearcast.service.page.panels import PANELS
 from nearcast.service.stores.deliveries import STREAM
 from nearcast.service.stores.subscriptions import Entry
 from tests.service.page.driving import MATCHES, MINE, field, press, subscribe, wait_for
@@ -71,7 +72,7 @@ def test_a_browser_that_stays_is_shown_out_all_the_same(town, open_page):
     page = open_page(town.address, ready=".sign-in")
     sign_in(page, secret)
     expect(page.locator(".owner")).to_have_text("ann")
-    wait_for(lambda: town.server.app.state.hub.streams == 2)  # each panel follows its events
+    wait_for(lambda: town.server.app.state.hub.streams == len(PANELS))  # each follows its events
     page.evaluate(NEVER_RELOAD)
     [client] = [each for each in Client.instances.values() if each.has_socket_connection]
     town.service.tokens.revoke(token.id)

@@ -1,6 +1,9 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from nearcast.model import ANY, Box, Circle, Point, Polygon, Subscription
+from nearcast.model import ANY, Box, Circle, MovingSubscription, Point, Polygon, Subscription
+from nearcast.service.documents import Position
 from nearcast.service.stores.registry import open_registry
 from nearcast.service.stores.subscriptions import Entry, NoRoom, Subscriptions
 
@@ -143,3 +146,36 @@ def test_after_a_crash_between_registry_and_log_the_log_gets_it(registry, log, m
     assert [each.id for each in again.page("ann", 10)] == ["new"]
     again.log_again()
     assert len(logged(log)) == 3
+
+
+def walk(id, lat=0.0):
+    return MovingSubscription(id, "tea", Circle(Point(0, lat), 500))
+
+
+def test_positions_of_many_threads_are_all_logged(subscriptions, log):
+    names = [f"w{number}" for number in range(8)]
+    subscriptions.put("ann", [Entry(walk(name)) for name in names])
+
+    def move(name):
+        steps = [Position(name, walk(name, lat).region) for lat in (1.0, 2.0)]
+        return [subscriptions.move("ann", [step]) for step in steps]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(move, names)) == [[[None], [None]]] * 8
+    assert sorted(logged(log)[8:]) == sorted([("move", f"ann/{name}") for name in names] * 2)
+    assert subscriptions.get("ann", "w3").subscription == walk("w3", 2.0)
+
+
+def test_a_full_disk_takes_no_position(subscriptions, log, monkeypatch):
+    subscriptions.put("ann", [Entry(walk("w"))])
+    there = [Position("w", walk("w", lat).region, time=lat) for lat in (1.0, 2.0)]
+
+    def full(rows):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(log, "move", full)
+    with pytest.raises(OSError, match="No space"):
+        subscriptions.move("ann", there)
+    monkeypatch.undo()
+    assert subscriptions.move("ann", there) == [None, None]
+    assert logged(log) == [("subscribe_moving", "ann/w"), ("move", "ann/w"), ("move", "ann/w")]

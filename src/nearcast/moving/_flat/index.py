@@ -374,6 +374,10 @@ class FlatMoving(MovingIndex):
     def __contains__(self, subscription_id: object) -> bool:
         return subscription_id in self._subscriptions
 
+    @property
+    def next_expiry(self) -> float:
+        return self._messages.next_expiry
+
     def stats(self) -> MovingStats:
         return MovingStats(
             subscriptions=len(self),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ class MessageStore:
         return Messages(
             self._seq.used, self._head.used, self._expires.used, self._words.used, self._rects.used
         )
+
+    @property
+    def next_expiry(self) -> float:
+        """No message expires before; one that was replaced may count.  O(1)."""
+        return float(self._heap[0, 0]) if self._heap_size else inf
 
     def live(self) -> NDArray[np.int64]:
         """The slots of all messages, ascending.  O(slots)."""

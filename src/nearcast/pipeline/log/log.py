@@ -24,12 +24,18 @@ from types import TracebackType
 import numpy as np
 import pyarrow as pa
 
-from nearcast.model import Message, Subscription, TopKSubscription
+from nearcast.model import Message, Point, Region
 from nearcast.model.ids import Id
 from nearcast.pipeline.log.blocks import Blocks, EncodedBlock, block_tables, encode
 from nearcast.pipeline.log.database import Database
-from nearcast.pipeline.log.rows import message_rows, subscribe_rows, unsubscribe_rows
-from nearcast.pipeline.log.schema import UNSUBSCRIBE_TOP, Ids, log_rows, log_schema
+from nearcast.pipeline.log.rows import (
+    AnySubscription,
+    message_rows,
+    move_rows,
+    subscribe_rows,
+    unsubscribe_rows,
+)
+from nearcast.pipeline.log.schema import ADVANCE, UNSUBSCRIBE_HOSTED, Ids, log_rows, log_schema
 from nearcast.storage import BadFile
 
 
@@ -43,7 +49,7 @@ class Log:
     `ids` says of which type all ids are. It is fixed when the log is made (string, unless said
     otherwise); later it may be left out.
 
-    >>> from nearcast import Box, Message, Point
+    >>> from nearcast import Box, Message, Point, Subscription
     >>> log = Log(getfixture("tmp_path") / "log")
     >>> log.subscribe([Subscription("cafe", "coffee", Box(0, 0, 1, 1))])
     range(0, 1)
@@ -112,7 +118,7 @@ class Log:
         """The offset that the next row will have."""
         return self._bounds()[1]
 
-    def subscribe(self, subscriptions: Iterable[Subscription | TopKSubscription]) -> range:
+    def subscribe(self, subscriptions: Iterable[AnySubscription]) -> range:
         """Append subscriptions, all or none; the answer is their offsets."""
         return self.append(subscribe_rows(subscriptions, self.schema))
 
@@ -120,9 +126,20 @@ class Log:
         """Append removals of subscriptions, all or none; the answer is their offsets."""
         return self.append(unsubscribe_rows(ids, self.schema))
 
-    def unsubscribe_top(self, ids: Iterable[Id]) -> range:
-        """Append removals of top-k subscriptions, all or none; the answer is their offsets."""
-        return self.append(unsubscribe_rows(ids, self.schema, UNSUBSCRIBE_TOP))
+    def unsubscribe_hosted(self, ids: Iterable[Id]) -> range:
+        """Append removals of subscriptions that have a result, all or none."""
+        return self.append(unsubscribe_rows(ids, self.schema, UNSUBSCRIBE_HOSTED))
+
+    def move(self, moves: Iterable[tuple[Id, Region | Point, bool]]) -> range:
+        """Append where subscriptions are now, all or none; the answer is their offsets.
+
+        The third of each says whether it wants to know how far it may go unseen.
+        """
+        return self.append(move_rows(moves, self.schema))
+
+    def advance(self, now: float) -> range:
+        """Append that time has passed, for what ends when no message comes."""
+        return self.append(pa.table({"kind": [ADVANCE], "time": [float(now)]}))
 
     def publish(self, messages: Iterable[Message]) -> range:
         """Append messages, all or none; the answer is their offsets."""

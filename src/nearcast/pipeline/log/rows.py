@@ -11,16 +11,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from nearcast.model import Box, Message, Point, Subscription, TopKSubscription
+from nearcast.model import Box, Message, Point, Region, Subscription
 from nearcast.model.ids import Id, check_id
-from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE, SUBSCRIBE_TOP, UNSUBSCRIBE
+from nearcast.pipeline.log.hosted_rows import Hosted, hosted_row, move_row
+from nearcast.pipeline.log.schema import MESSAGE, SUBSCRIBE, UNSUBSCRIBE
 from nearcast.space import region_to_geojson
 from nearcast.text.expression import ANYTHING
 
+AnySubscription = Subscription | Hosted
 
-def subscribe_rows(
-    subscriptions: Iterable[Subscription | TopKSubscription], schema: pa.Schema
-) -> pa.Table:
+
+def subscribe_rows(subscriptions: Iterable[AnySubscription], schema: pa.Schema) -> pa.Table:
     """A row for each subscription.
 
     >>> from nearcast.pipeline.log.schema import LOG_SCHEMA
@@ -39,28 +40,14 @@ def unsubscribe_rows(ids: Iterable[Id], schema: pa.Schema, kind: str = UNSUBSCRI
     return _table(({"kind": kind, "id": check_id(each, "subscription")} for each in ids), schema)
 
 
+def move_rows(moves: Iterable[tuple[Id, Region | Point, bool]], schema: pa.Schema) -> pa.Table:
+    """A row for each id, where it is now, and whether it wants to know how far it may go."""
+    return _table((move_row(*each) for each in moves), schema)
+
+
 def message_rows(messages: Iterable[Message], schema: pa.Schema) -> pa.Table:
     """A row for each message; one made of keywords has them as its text, which means the same."""
     return _table((_message(each) for each in messages), schema)
-
-
-def top_subscription(row: Mapping[str, Any]) -> TopKSubscription:
-    """The subscription of a row of kind `subscribe_top`; a ValueError or TypeError for a bad one.
-
-    >>> from nearcast.pipeline.log.schema import LOG_SCHEMA
-    >>> lunch = TopKSubscription("lunch", "ramen noodles", Point(139.7, 35.7), k=3)
-    >>> top_subscription(subscribe_rows([lunch], LOG_SCHEMA).to_pylist()[0]) == lunch
-    True
-    """
-    try:
-        place = json.loads(row["region"])
-        lon, lat = place["geometry"]["coordinates"]
-        k, alpha = place["properties"]["k"], place["properties"]["alpha"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"region {row['region']!r} is no Point with k and alpha: {error}"
-        ) from None
-    return TopKSubscription(row["id"], row["keywords"] or "", Point(lon, lat), k, alpha)
 
 
 def message_of(row: Mapping[str, Any]) -> Message:
@@ -73,13 +60,13 @@ def message_of(row: Mapping[str, Any]) -> Message:
     return Message(row["id"], text=row["text"], at=at, time=row["time"], expires=row["expires"])
 
 
-def _subscription(subscription: Subscription | TopKSubscription) -> dict[str, Any]:
-    if isinstance(subscription, TopKSubscription):
-        return _top(subscription)
+def _subscription(subscription: AnySubscription) -> dict[str, Any]:
+    if isinstance(subscription, Hosted):
+        return hosted_row(subscription)
     if not isinstance(subscription, Subscription):
         raise TypeError(
-            f"{subscription!r} is neither a Subscription nor a TopKSubscription; "
-            "the log takes no other kind"
+            f"{subscription!r} is no subscription; give a Subscription, MovingSubscription, "
+            "TopKSubscription, TrendingSubscription or NearbyTrendingSubscription"
         )
     row: dict[str, Any] = {"kind": SUBSCRIBE, "id": subscription.id}
     if subscription.expression != ANYTHING:
@@ -89,21 +76,6 @@ def _subscription(subscription: Subscription | TopKSubscription) -> dict[str, An
     elif subscription.region is not None:
         row["region"] = json.dumps(region_to_geojson(subscription.region))
     return row
-
-
-def _top(subscription: TopKSubscription) -> dict[str, Any]:
-    at = subscription.at
-    place = {
-        "type": "Feature",
-        "geometry": {"type": "Point", "coordinates": [at.lon, at.lat]},
-        "properties": {"k": subscription.k, "alpha": subscription.alpha},
-    }
-    return {
-        "kind": SUBSCRIBE_TOP,
-        "id": subscription.id,
-        "keywords": " ".join(subscription.keywords),
-        "region": json.dumps(place),
-    }
 
 
 def _message(message: Message) -> dict[str, Any]:

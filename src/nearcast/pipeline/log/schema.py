@@ -12,8 +12,13 @@ from nearcast.pipeline.log.columns import conformed
 Ids = Literal["string", "int64"]
 
 SUBSCRIBE, UNSUBSCRIBE, MESSAGE = "subscribe", "unsubscribe", "message"
-SUBSCRIBE_TOP, UNSUBSCRIBE_TOP = "subscribe_top", "unsubscribe_top"
-KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE, SUBSCRIBE_TOP, UNSUBSCRIBE_TOP)
+SUBSCRIBE_TOP, SUBSCRIBE_MOVING = "subscribe_top", "subscribe_moving"
+SUBSCRIBE_TRENDING, SUBSCRIBE_NEARBY = "subscribe_trending", "subscribe_nearby"
+UNSUBSCRIBE_HOSTED, MOVE, ADVANCE = "unsubscribe_hosted", "move", "advance"
+
+SUBSCRIBE_HOSTED = (SUBSCRIBE_TOP, SUBSCRIBE_MOVING, SUBSCRIBE_TRENDING, SUBSCRIBE_NEARBY)
+"""Subscriptions with a result of their own, which the driver hosts; see `HostedSubscriptions`."""
+KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE, *SUBSCRIBE_HOSTED, UNSUBSCRIBE_HOSTED, MOVE, ADVANCE)
 
 _TYPES = {"string": pa.string(), "int64": pa.int64()}
 _TEXTS = ("keywords", "region", "text")
@@ -26,11 +31,14 @@ def log_schema(ids: Ids = "string") -> pa.Schema:
     | column | meaning |
     |---|---|
     | `offset` | the place in the one order of the log: 0, 1, 2, … |
-    | `kind` | `subscribe`, `unsubscribe` or `message`; `subscribe_top`, `unsubscribe_top` |
+    | `kind` | `subscribe`, `unsubscribe` or `message` |
+    | | `subscribe_top`, `subscribe_moving`, `subscribe_trending`, `subscribe_nearby`, |
+    | | `unsubscribe_hosted`, `move`: of subscriptions that have a result of their own |
+    | | `advance`: time passes, up to `time` |
     | `id` | of the subscription, or of the message |
     | `keywords` | the expression of a subscription; null: any words |
     | `region` | of a subscription, as GeoJSON: a Polygon, or a circle as a Feature with a radius |
-    | | of a top-k one, where it is: a Point as a Feature with `k` and `alpha` |
+    | | of one with a result, and of a move, always a Feature: see `hosted_rows` |
     | `text` | the words of a message |
     | `lon`, `lat` | where a message is |
     | `west`, `south`, `east`, `north` | the box of a subscription, or of a range message |

@@ -14,6 +14,7 @@ from nearcast.service.api import (
     event_routes,
     message_routes,
     operation_routes,
+    position_routes,
     subscription_routes,
     webhook_routes,
 )
@@ -28,6 +29,7 @@ from nearcast.service.service import Service
 
 ROUTERS = (
     subscription_routes.router,
+    position_routes.router,
     message_routes.router,
     event_routes.router,
     webhook_routes.router,
@@ -66,6 +68,7 @@ def create_app(service: Service, *, page: bool = True) -> FastAPI:
     app.state.hub = hub
     app.state.request_rate = RateLimit("requests", settings.requests_per_second)
     app.state.message_rate = RateLimit("messages", settings.messages_per_second)
+    app.state.position_rate = RateLimit("positions", settings.messages_per_second)
     app.state.estimator = Estimator(service.messages)
     app.state.metrics = Metrics(service, hub)
     add_error_handlers(app)

@@ -1,4 +1,4 @@
-"""Events over a WebSocket."""
+"""Events over a WebSocket, and positions the other way."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from contextlib import aclosing
 from fastapi import APIRouter, HTTPException, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
-from nearcast.service.api.access import admit
+from nearcast.service.api.access import admit, service_of
 from nearcast.service.api.errors import BadInput
 from nearcast.service.api.followers import After, acknowledge, first_number, hub_of, pages_of
+from nearcast.service.api.position_routes import read_position
 from nearcast.service.stores.tokens import SUBSCRIBER, Token
 
 SECONDS_FOR_A_TOKEN = 10.0
 REFUSED, ENDED = 1008, 1001  # close codes: breaks a rule; goes away
 LONGEST_TEXT = 1_000
 """Letters of what a reader says: a token, or an acknowledgement."""
+LONGEST_MOVE = 65_536
+"""Letters of a position; the server takes no longer text."""
 _LONGEST_REASON = 120  # bytes; the protocol allows 123
 
 router = APIRouter()
@@ -26,6 +29,11 @@ router = APIRouter()
 @router.websocket("/v1/events/socket")
 async def socket_of_events(websocket: WebSocket, after: After = None) -> None:
     """Events as they come, one JSON text each.  `{"ack": 17}` acknowledges all up to 17.
+
+    `{"move": Feature}` says where a subscription is now, see `/v1/positions`; the answer, once it
+    is durable, is `{"moved": id}` with the `time` of the position, if it has one. With the property
+    `safe` of the Feature an event of kind "safe" follows, which says how many metres a circle may
+    go from there before anything can change; a later one with 0 asks for a position at once.
 
     Without an Authorization header the first message is `{"token": "…"}`.
     """
@@ -41,7 +49,7 @@ async def socket_of_events(websocket: WebSocket, after: After = None) -> None:
         await websocket.close(REFUSED, _cut(reason))
         return
     sending = asyncio.create_task(_send_events(websocket, token, secret, begin))
-    receiving = asyncio.create_task(_receive_acknowledgements(websocket, token))
+    receiving = asyncio.create_task(_hear(websocket, token))
     tasks = sending, receiving
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -62,19 +70,36 @@ async def _send_events(websocket: WebSocket, token: Token, secret: str, after: i
     await websocket.close(ENDED, "the token was revoked or the service stops")
 
 
-async def _receive_acknowledgements(websocket: WebSocket, token: Token) -> None:
+async def _hear(websocket: WebSocket, token: Token) -> None:
+    """Acknowledgements and positions, one after the other."""
     while True:
         text = await _receive(websocket)
         try:
+            if (position := _field(text, "move", LONGEST_MOVE)) is not None:
+                await websocket.send_text(json.dumps(await _move(websocket, token, position)))
+                continue
             number = _field(text, "ack")
             if type(number) is not int:
-                raise BadInput('send {"ack": 17} with the id of an event')
+                raise BadInput('send {"ack": 17} with the id of an event, or {"move": Feature}')
             await hub_of(websocket).write(acknowledge, websocket, token, number)
-        except BadInput as error:
-            await websocket.send_text(json.dumps({"error": str(error)}))
+        except (BadInput, HTTPException) as error:
+            reason = error.detail if isinstance(error, HTTPException) else str(error)
+            await websocket.send_text(json.dumps({"error": reason}))
         except OSError as error:
             reason = f"not acknowledged: {error.strerror}; send it again"
             await websocket.send_text(json.dumps({"error": reason}))
+
+
+async def _move(websocket: WebSocket, token: Token, feature: object) -> dict[str, object]:
+    """Where a subscription is now; what to answer when that is durable."""
+    websocket.app.state.position_rate.take(token.id)
+    service = service_of(websocket)
+    position = read_position(json.dumps(feature).encode(), service.settings)
+    [problem] = await asyncio.to_thread(service.subscriptions.move, token.name, [position])
+    if problem is not None:
+        raise BadInput(problem)
+    time = {} if position.time is None else {"time": position.time}
+    return {"moved": position.id, **time}
 
 
 async def _receive(websocket: WebSocket) -> str:
@@ -99,9 +124,9 @@ async def _secret_in_first_message(websocket: WebSocket) -> str:
     return secret if isinstance(secret, str) and secret.isascii() else ""
 
 
-def _field(text: str, name: str) -> object:
+def _field(text: str, name: str, longest: int = LONGEST_TEXT) -> object:
     try:
-        words = json.loads(text) if len(text) <= LONGEST_TEXT else None
+        words = json.loads(text) if len(text) <= longest else None
     except (ValueError, RecursionError):
         words = None
     return words.get(name) if isinstance(words, dict) else None

@@ -26,8 +26,6 @@ from nearcast.service.service import Service
 from nearcast.service.settings import Settings
 from nearcast.service.stores.messages import Receipt
 from nearcast.service.stores.tokens import PUBLISHER, Token
-from nearcast.service.window import window_from
-from nearcast.topk.windows import TimeWindow
 
 MOST_REASONS = 1_000
 """Of one bulk: whoever gets every line wrong learns enough from the first ones."""
@@ -147,12 +145,11 @@ def _message(text: bytes, now: float, settings: Settings) -> Message:
         if len(text) > longest:
             raise ValueError(f"the message has {len(text):,} bytes; give at most {longest:,}")
         message = message_from(json_object(text), now)
-        is_ahead = message.time > now + SECONDS_AHEAD
-        if is_ahead and isinstance(window_from(settings.window), TimeWindow):
+        if message.time > now + SECONDS_AHEAD:
             raise ValueError(
                 f"message {message.id!r}: time {message.time} is more than {SECONDS_AHEAD:g} s "
-                "ahead of the clock here, and would end the window of top-k lists for all others; "
-                "give an earlier one, or none"
+                "ahead of the clock here, and would make everything else old; give an earlier one, "
+                "or none"
             )
         return message
 

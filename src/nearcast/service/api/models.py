@@ -7,12 +7,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from nearcast.service.documents import KINDS
 from nearcast.service.stores.tokens import ROLES
 
 _SUBSCRIPTION = {
     "type": "Feature",
     "geometry": {"type": "Point", "coordinates": [2.35, 48.86]},
     "properties": {"keywords": "coffee AND (cake OR breakfast)", "radius": 500},
+}
+_POSITION = {
+    "type": "Feature",
+    "geometry": {"type": "Point", "coordinates": [2.36, 48.86]},
+    "properties": {"radius": 500, "time": 1731662000.5},
 }
 _MESSAGE = {
     "type": "Feature",
@@ -100,18 +106,29 @@ class RankReport(BaseModel):
     text: str
 
 
-class RankedMessage(BaseModel):
-    """A message of a list; `message` is null when what it said is no longer kept."""
+class FoundMessage(BaseModel):
+    """A message of a result; `message` is null when what it said is no longer kept.
+
+    Of a top-k list it has a score.
+    """
 
     id: str
-    score: float
+    score: float | None = None
     message: Feature | None
 
 
-class ResultList(BaseModel):
-    """The list of a top-k subscription, best first."""
+class ScoredTerm(BaseModel):
+    """A term of a list, and how much it is talked about."""
 
-    results: list[RankedMessage]
+    term: str
+    score: float
+
+
+class ResultList(BaseModel):
+    """What a subscription has: messages, `results`, or `terms`; lists are best first."""
+
+    results: list[FoundMessage] | None = None
+    terms: list[ScoredTerm] | None = None
 
 
 class EstimateReport(BaseModel):
@@ -144,6 +161,14 @@ class BulkReceipt(BaseModel):
 
     accepted: int
     duplicates: int
+    rejected_count: int
+    rejected: list[RejectedLine]
+
+
+class PositionReceipt(BaseModel):
+    """What became of the positions; `rejected` lists the first of `rejected_count`."""
+
+    moved: int
     rejected_count: int
     rejected: list[RejectedLine]
 
@@ -204,7 +229,7 @@ def feature_body(kind: Literal["subscription", "message"]) -> dict[str, Any]:
     return _body("application/geo+json", kind, "A GeoJSON Feature.")
 
 
-def feature_lines(kind: Literal["subscription", "message"]) -> dict[str, Any]:
+def feature_lines(kind: Literal["subscription", "message", "position"]) -> dict[str, Any]:
     """For `openapi_extra=`: the body is a Feature with an id on each line."""
     example = "\n".join(json.dumps({**_EXAMPLES[kind], "id": id}) for id in ("a", "b"))
     content = {"application/x-ndjson": {"schema": {"type": "string"}, "example": example}}
@@ -217,10 +242,14 @@ def model_body(kind: type[BaseModel], *, required: bool = True) -> dict[str, Any
     return {"requestBody": {"required": required, "content": content}}
 
 
-_EXAMPLES: dict[str, dict[str, Any]] = {"subscription": _SUBSCRIPTION, "message": _MESSAGE}
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "subscription": _SUBSCRIPTION,
+    "message": _MESSAGE,
+    "position": _POSITION,
+}
 _PROPERTIES: dict[str, dict[str, Any]] = {
     "subscription": {
-        "kind": {"enum": ["match", "top"]},
+        "kind": {"enum": list(KINDS)},
         "keywords": {"type": ["string", "array", "null"], "items": {"type": "string"}},
         "radius": {"type": "number", "exclusiveMinimum": 0},
         "k": {"type": "integer", "minimum": 1},

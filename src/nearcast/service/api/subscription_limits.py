@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from nearcast.model import TopKSubscription
+from nearcast.model import Subscription
 from nearcast.service.documents import checked_id, subscription_from
 from nearcast.service.settings import Settings
 from nearcast.service.stores.subscriptions import Entry
@@ -22,18 +22,20 @@ def checked_entry(document: Mapping[str, Any], id: object, settings: Settings) -
     name = checked_id(id, "subscription")
     if document.get("id", name) != name:
         raise ValueError(f"the Feature has the id {document['id']!r}, the address {name!r}")
-    _check_size(document, name, settings)
+    check_size(document, name, settings)
     subscription = subscription_from(document, name)
-    if isinstance(subscription, TopKSubscription) and subscription.k > settings.longest_list:
+    k = 0 if isinstance(subscription, Subscription) else subscription.k
+    if k > settings.longest_list:
         raise ValueError(
-            f"subscription {name!r}: k {subscription.k:,} is more than {settings.longest_list:,}; "
+            f"subscription {name!r}: k {k:,} is more than {settings.longest_list:,}; "
             "give a smaller one, or let the operator raise longest_list"
         )
     properties = document.get("properties") or {}
     return Entry(subscription, _end(properties, time.time()), properties.get("keywords"))
 
 
-def _check_size(document: Mapping[str, Any], id: str, settings: Settings) -> None:
+def check_size(document: Mapping[str, Any], id: object, settings: Settings) -> None:
+    """A ValueError when a Feature has too many letters or points."""
     properties = document.get("properties")
     keywords = properties.get("keywords") if isinstance(properties, Mapping) else None
     words = keywords if isinstance(keywords, list) else [keywords or ""]

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 
 from nearcast.explain import Explanation, explain
 from nearcast.explain.rank import RankExplanation, explain_rank
-from nearcast.model import TopKSubscription
+from nearcast.model import Subscription, TopKSubscription
+from nearcast.pipeline.log.hosted_rows import result_kind
 from nearcast.service.api.access import require, service_of
 from nearcast.service.api.bodies import Body, json_object, lines_of
 from nearcast.service.api.errors import GUARDED, BadInput, documented, reading_input
@@ -52,8 +53,10 @@ def put_subscription(
 
     The region is a Polygon; a Point with the property `radius`, in metres; a `bbox` beside a null
     geometry; or neither, for everywhere. The property `lifetime` ends it after so many seconds.
-    With the property `kind` "top" it is a top-k subscription at a Point: the `k` best recent
-    messages, by nearness (the more the larger `alpha`, from 0 to 1) and by words.
+    The property `kind` asks for a result that is kept current, see its `/results`: "top", at a
+    Point, the `k` best recent messages, by nearness (the more the larger `alpha`, from 0 to 1) and
+    by words; "trending", the `k` terms most talked about in the region; "nearby", the same around a
+    Point; "moving", the live messages that match, wherever it moves, see `/v1/positions`.
     What a GET answers can be put again.
     """
     service = service_of(request)
@@ -141,9 +144,13 @@ def explain_match(
         raise HTTPException(404, f"message {message_id!r} is unknown, or is no longer kept")
     message = message_from(document, now=0.0)
     if isinstance(subscription, TopKSubscription):
-        results = service.outbox.current_list(token.name, id)
+        results = [(each, score) for each, score in service.outbox.result(token.name, id, "top")]
         scoring = scoring_of(service.settings)
         return _rank(explain_rank(subscription, message, scoring, tuple(results)))
+    if not isinstance(subscription, Subscription):
+        raise BadInput(
+            f"subscription {id!r} is a list of terms, and no message matches it; GET its results"
+        )
     return _explanation(explain(subscription, message))
 
 
@@ -154,19 +161,23 @@ def explain_match(
     responses=documented(404),
 )
 def current_results(request: Request, token: Subscriber, id: SubscriptionId) -> dict[str, Any]:
-    """The list of a top-k subscription as it is now, best first.  Of a boolean one it is a 404."""
+    """What a subscription has now; one that is told of each match has nothing, which is a 404."""
     service = service_of(request)
-    if not isinstance(_registered(service, token, id).subscription, TopKSubscription):
-        raise HTTPException(
-            404, f"subscription {id!r} has no list; it is told of each match, see /v1/events"
-        )
-    found = service.outbox.current_list(token.name, id)
-    return {
-        "results": [
-            {"id": each, "score": score, "message": service.messages.get(each)}
-            for each, score in found
-        ]
-    }
+    subscription = _registered(service, token, id).subscription
+    kind = result_kind(subscription)
+    found = service.outbox.result(token.name, id, kind)
+    get = service.messages.get
+    match kind:
+        case "top":
+            ranked = [{"id": each, "score": score, "message": get(each)} for each, score in found]
+            return {"results": ranked}
+        case "trend":
+            return {"terms": [{"term": term, "score": score} for term, score in found]}
+        case "enter":
+            return {"results": [{"id": each, "message": get(each)} for each in found]}
+    raise HTTPException(
+        404, f"subscription {id!r} has no result; it is told of each match, see /v1/events"
+    )
 
 
 @router.post(
@@ -178,9 +189,10 @@ def estimate_matches(request: Request, token: Subscriber, body: Body) -> dict[st
         document = json_object(body)
         id = document.get("id", "estimate")
         entry = checked_entry(document, id, service_of(request).settings)
-        if isinstance(entry.subscription, TopKSubscription):
+        if not isinstance(entry.subscription, Subscription):
+            kind = document["properties"]["kind"]
             raise ValueError(
-                f"subscription {id!r} is of kind 'top' and always has its k best; "
+                f"subscription {id!r} is of kind {kind!r} and always has its k best; "
                 "leave out kind, k and alpha to estimate matches"
             )
     return asdict(request.app.state.estimator.estimate(entry.subscription))

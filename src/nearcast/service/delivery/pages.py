@@ -10,6 +10,18 @@ of a top-k subscription:
     {"id": 18, "kind": "top", "subscription": "lunch", "time": 1731662000.5, "cause": "m1",
      "results": [{"message": "m1", "score": 0.93}, …], "entered": ["m1"], "left": []}
 
+of one for trending terms, which have `entered` the list, `left` it or `moved` to another place:
+
+    {"id": 19, "kind": "trend", "subscription": "here", "time": 1731662000.5, "cause": "m1",
+     "terms": [{"term": "jazz", "score": 3.2}, …], "entered": ["jazz"], "left": [], "moved": []}
+
+of one that moves, a message that has come into its result (`message` is null when it is no longer
+kept) or has left it (then there is no `message`), and how far it may go unseen:
+
+    {"id": 20, "kind": "enter", "subscription": "walk", "time": 1731662000.5, "cause": null,
+     "message_id": "m1", "message": {"type": "Feature", …}}
+    {"id": 21, "kind": "safe", "subscription": "walk", "time": 1731662000.5, "metres": 250.0}
+
 and what a reader is told who fell behind what is kept:
 
     {"kind": "gap", "after": 5, "up_to": 17}
@@ -96,11 +108,13 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
         events = [event for event in events if event.sequence > lost_up_to]
     # In this order: what is not said below `read_to` is forgotten, beyond it is yet to come.
     read_to = service.messages.read_to
-    bodies = service.messages.bodies(event.offset for event in events if event.list is None)
+    bodies = service.messages.bodies(event.offset for event in events if event.kind is None)
     rendered: list[RenderedEvent] = []
     letters = 0
     for event in events:
-        body = event.list or bodies.get(event.offset)
+        body = event.body or bodies.get(event.offset)
+        if event.kind == "enter" and body is not None:
+            body = _with_message(service, body, is_known=event.offset < read_to)
         if body is not None:
             rendered.append(_render(event, body))
             letters += len(body)
@@ -117,9 +131,18 @@ def read_page(service: Service, subscriber: str, after: int, limit: int = MOST_E
     return Page(after, lost_up_to, rendered, has_more)
 
 
+def _with_message(service: Service, body: str, *, is_known: bool) -> str | None:
+    """What entered, with what it said; None while the catalogue may yet get it."""
+    message = service.messages.get(json.loads(body)["message_id"])
+    if message is None and not is_known:
+        return None
+    return f'{body[:-1]}, "message": {json.dumps(message)}}}'
+
+
 def _render(event: Event, body: str) -> RenderedEvent:
     # The body is JSON already; reading it to write it again would cost more than all the rest.
-    kind, rest = ("match", f'"message": {body}}}') if event.list is None else ("top", body[1:])
+    rest = f'"message": {body}}}' if event.kind is None else body[1:]
+    kind = event.kind or "match"
     text = (
         f'{{"id": {event.sequence}, "kind": "{kind}", "subscription": '
         f'{json.dumps(event.subscription)}, "time": {event.written}, {rest}'

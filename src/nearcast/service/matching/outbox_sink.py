@@ -7,24 +7,27 @@ import logging
 import sqlite3
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
+from nearcast.pipeline.hosted_subscriptions import HostedOutput, HostedSubscriptions, Result
 from nearcast.pipeline.sinks import BatchOutput, Sink
-from nearcast.pipeline.top_lists import TopChange, TopLists, TopOutput
 from nearcast.service.data_folder import DataFolder
+from nearcast.service.matching.change_bodies import body_of
 from nearcast.service.stores.outbox import open_outbox
-from nearcast.service.stores.subscriptions import owner_and_id
+from nearcast.service.stores.subscriptions import owner_and_id, pipeline_id
 
 REJECTS_KEPT = 10_000
 ROWS_AT_ONCE = 100_000
 """Of a batch: a message that very many want must not fill the memory."""
 DROPPED_AT_ONCE = 50_000
 """A commit drops no more old events than this, or twice what it brings: subscribers wait for it."""
+REFRESHED_AT_ONCE = 500
+"""Lists of terms that a batch writes with new scores, though their order is as it was."""
 SHARE, LEAST_SHARE = 5, 1_000
 """One subscriber keeps at most a fifth of all events, so that it cannot push out everybody's."""
 
@@ -36,8 +39,8 @@ class OutboxSink(Sink):
     """Writes each batch of the pipeline into the outbox, once.
 
     - `keep_seconds`, `keep_events`: older events are dropped, and those beyond so many
-    - `top_lists`: keeps the lists of top-k subscriptions; their changes go out with the matches of
-      a batch, in the order of the log
+    - `hosted`: keeps the results of subscriptions that have one; their changes go out with the
+      matches of a batch, in the order of the log
     - `on_commit`: told the newest number when a batch is durable
     """
 
@@ -47,13 +50,14 @@ class OutboxSink(Sink):
         *,
         keep_seconds: float,
         keep_events: int,
-        top_lists: TopLists | None = None,
+        hosted: HostedSubscriptions | None = None,
         on_commit: Callable[[int], None] = lambda sequence: None,
     ) -> None:
         self._folder = folder
         self._keep_seconds = keep_seconds
         self._keep_events = keep_events
-        self._top_lists = top_lists
+        self._hosted = hosted
+        self._refreshed = ("", "")  # the last list of terms that was written anew
         self._on_commit = on_commit
 
     def open(self, stream: str) -> None:
@@ -70,40 +74,53 @@ class OutboxSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         notifications, rejects = output.notifications(), output.rejects()
-        tops = self._apply_to_lists(output)
+        found = self._apply_to_hosted(output)
         now = round(time.time(), 3)
         with self._database.writing() as connection:
             batch, last = connection.execute("SELECT batch, sequence FROM position").fetchone()
             begin = last
             if output.number > batch:
-                for part in _in_order(notifications, tops):
-                    rows, lists = _rows(part, last, now)
+                for part in _in_order(notifications, found):
+                    rows, changes = _rows(part, last, now)
                     connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
-                    connection.executemany("INSERT INTO lists VALUES (?, ?)", lists)
+                    connection.executemany("INSERT INTO changes VALUES (?, ?, ?)", changes)
                     last += len(rows)
                     self._drop_excess(connection, _count(connection, rows))
-                _keep_lists(connection, tops)
-                _keep_rejects(connection, rejects.to_pylist() + tops.rejects)
+                _keep_results(connection, found.results)
+                self._refresh_terms(connection)
+                _keep_rejects(connection, rejects.to_pylist() + found.rejects)
                 connection.execute(
                     "UPDATE position SET batch = ?, sequence = ?", (output.number, last)
                 )
             self._drop_old(connection, now, last, max(DROPPED_AT_ONCE, 2 * (last - begin)))
         self._on_commit(last)
-        if self._top_lists is not None:
+        if self._hosted is not None:
             try:
-                self._top_lists.save_if_due()
+                self._hosted.save_if_due()
             except OSError:  # a full disk, say: it is tried again after the next batch
-                logger.exception("no snapshot of the top-k lists")
+                logger.exception("no snapshot of the results")
 
-    def _apply_to_lists(self, output: BatchOutput) -> TopOutput:
-        if self._top_lists is None or not output.offsets:
-            return TopOutput()
+    def _apply_to_hosted(self, output: BatchOutput) -> HostedOutput:
+        if self._hosted is None or not output.offsets:
+            return HostedOutput()
         with self._database.reading() as connection:
             [batch] = connection.execute("SELECT batch FROM position").fetchone()
         if output.number <= batch:
-            self._top_lists.skip_to(output.offsets.stop)
-            return TopOutput()
-        return self._top_lists.apply(output.offsets)
+            self._hosted.skip_to(output.offsets.stop)
+            return HostedOutput()
+        return self._hosted.apply(output.offsets)
+
+    def _refresh_terms(self, connection: sqlite3.Connection) -> None:
+        """Scores of terms change without an event: some lists, in turn, are written anew."""
+        if self._hosted is None:
+            return
+        query = """SELECT subscriber, subscription FROM results
+                   WHERE kind = 'trend' AND (subscriber, subscription) > (?, ?)
+                   ORDER BY subscriber, subscription LIMIT ?"""
+        keys = connection.execute(query, (*self._refreshed, REFRESHED_AT_ONCE)).fetchall()
+        self._refreshed = keys[-1] if len(keys) == REFRESHED_AT_ONCE else ("", "")
+        ids = [pipeline_id(*key) for key in keys]
+        _keep_results(connection, {id: self._hosted.results(id) for id in ids})
 
     def close(self) -> None:
         self._database.close()
@@ -147,50 +164,42 @@ def _drop(connection: sqlite3.Connection, which: str, values: tuple[object, ...]
         values,
     )
     connection.execute(
-        f"DELETE FROM lists WHERE sequence IN (SELECT sequence FROM events {which})", values
+        f"DELETE FROM changes WHERE sequence IN (SELECT sequence FROM events {which})", values
     )
     connection.execute(f"DELETE FROM events {which}", values)
 
 
-Wanted = tuple[str, int, str | None]
-"""A subscription, as the pipeline calls it, the offset of what concerns it, its list if any."""
+Wanted = tuple[str, int, tuple[str, str] | None]
+"""A subscription, as the pipeline calls it, the offset of what concerns it, what changed if any."""
 
 
-def _in_order(notifications: pa.Table, tops: TopOutput) -> Iterator[list[Wanted]]:
-    """Matches and changed lists in the order of the log, in parts that fit into the memory."""
-    lists = deque(
-        (str(each.change.subscription_id), each.position, _list_body(each)) for each in tops.changes
+def _in_order(notifications: pa.Table, found: HostedOutput) -> Iterator[list[Wanted]]:
+    """Matches and changed results in the order of the log, in parts that fit into the memory."""
+    changes = deque(
+        (str(each.told.subscription_id), each.position, body_of(each)) for each in found.changes
     )
     for first in range(0, len(notifications), ROWS_AT_ONCE):
         part = notifications.slice(first, ROWS_AT_ONCE)
         ids, offsets = part["subscription_id"].to_pylist(), part["position"].to_pylist()
         matches: list[Wanted] = [(id, at, None) for id, at in zip(ids, offsets, strict=True)]
         earlier = []
-        while lists and lists[0][1] < offsets[-1]:
-            earlier.append(lists.popleft())
+        while changes and changes[0][1] < offsets[-1]:
+            earlier.append(changes.popleft())
         yield list(merge(matches, earlier, key=itemgetter(1)))
-    if lists:
-        yield list(lists)
-
-
-def _list_body(top: TopChange) -> str:
-    change = top.change
-    results = [{"message": id, "score": score} for id, score in change.results]
-    return json.dumps(
-        {"cause": top.cause, "results": results, "entered": change.entered, "left": change.left}
-    )
+    if changes:
+        yield list(changes)
 
 
 def _rows(
     wanted: list[Wanted], last: int, now: float
-) -> tuple[list[tuple[Any, ...]], list[tuple[int, str]]]:
-    """Rows of the tables `events` and `lists`, numbered on from `last`."""
-    events, lists = [], []
-    for sequence, (subscription, offset, body) in enumerate(wanted, last + 1):
+) -> tuple[list[tuple[Any, ...]], list[tuple[int, str, str]]]:
+    """Rows of the tables `events` and `changes`, numbered on from `last`."""
+    events, changes = [], []
+    for sequence, (subscription, offset, change) in enumerate(wanted, last + 1):
         events.append((sequence, *owner_and_id(subscription), offset, now))
-        if body is not None:
-            lists.append((sequence, body))
-    return events, lists
+        if change is not None:
+            changes.append((sequence, *change))
+    return events, changes
 
 
 def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Iterable[str]:
@@ -208,17 +217,17 @@ def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Itera
     return kept
 
 
-def _keep_lists(connection: sqlite3.Connection, tops: TopOutput) -> None:
-    """How the lists are now, for who asks."""
-    for id, ranked in tops.lists.items():
+def _keep_results(connection: sqlite3.Connection, results: Mapping[Any, Result | None]) -> None:
+    """How the results are now, for who asks."""
+    for id, result in results.items():
         key = owner_and_id(str(id))
-        if ranked is None:
+        if result is None:
             where = "subscriber = ? AND subscription = ?"
-            connection.execute(f"DELETE FROM current_lists WHERE {where}", key)
+            connection.execute(f"DELETE FROM results WHERE {where}", key)
         else:
-            body = json.dumps(ranked)
             connection.execute(
-                "INSERT OR REPLACE INTO current_lists VALUES (?, ?, ?)", (*key, body)
+                "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
+                (*key, result.kind, json.dumps(result.items)),
             )
 
 

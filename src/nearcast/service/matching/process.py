@@ -14,10 +14,14 @@ import sys
 import threading
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.window import window_from
+
+if TYPE_CHECKING:
+    from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
 
 SECONDS_BETWEEN_REPORTS = 1.0
 LOCK_SECONDS = 60.0
@@ -30,6 +34,7 @@ class MatchingSettings:
 
     - `master`, `rows_per_batch`: of Spark and of its batches
     - `window`, `farthest`: of top-k lists; the window as `window_from` reads it
+    - `half_life`: of what is said, for trending terms
     - `keep_seconds`, `keep_events`: of the outbox
     """
 
@@ -40,6 +45,7 @@ class MatchingSettings:
     keep_events: int
     window: str
     farthest: float
+    half_life: float
 
 
 def main(settings: MatchingSettings) -> None:
@@ -51,12 +57,18 @@ def main(settings: MatchingSettings) -> None:
     lock = _claim(folder)
     # Here, because starting to import Spark takes a second.
     from nearcast.pipeline import read_log, spark_session, stream, warm_up
+    from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
     from nearcast.pipeline.log import Log
-    from nearcast.pipeline.top_lists import TopLists
     from nearcast.service.matching.outbox_sink import OutboxSink
 
     log = Log(folder.log)
-    top_lists = TopLists(folder.top, log, window_from(settings.window), settings.farthest)
+    hosted = HostedSubscriptions(
+        folder.results,
+        log,
+        window_from(settings.window),
+        settings.farthest,
+        settings.half_life,
+    )
     spark = spark_session(settings.master, name="nearcast service")
     warm_up(spark)
     running = stream(
@@ -65,7 +77,7 @@ def main(settings: MatchingSettings) -> None:
             folder,
             keep_seconds=settings.keep_seconds,
             keep_events=settings.keep_events,
-            top_lists=top_lists,
+            hosted=hosted,
             on_commit=lambda sequence: say(committed=sequence),
         ),
         checkpoint=folder.checkpoint,
@@ -74,7 +86,7 @@ def main(settings: MatchingSettings) -> None:
     say(state="running")
     try:
         while running.is_active and not ended.wait(SECONDS_BETWEEN_REPORTS):
-            say(progress=_progress(running) | {"needed_from": top_lists.saved})
+            say(progress=_progress(running) | _needs(hosted))
         if not ended.is_set():
             running.await_termination()  # raises what went wrong
     finally:
@@ -105,6 +117,12 @@ def _progress(running: Any) -> dict[str, Any]:
         end = last["sources"][0]["endOffset"]
         found["offset"] = (json.loads(end) if isinstance(end, str) else end or {}).get("offset")
     return found
+
+
+def _needs(hosted: HostedSubscriptions) -> dict[str, Any]:
+    """From where on the log is needed, and when it should say that time has passed."""
+    expiry = hosted.next_expiry
+    return {"needed_from": hosted.saved, "next_expiry": expiry if isfinite(expiry) else None}
 
 
 def _claim(folder: DataFolder) -> int:

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from html import escape
 from typing import Any
 
-from fastapi import HTTPException
 from nicegui import ui
 
 from nearcast.model import Point
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import TOP
-from nearcast.service.page.elements import LiveMap
+from nearcast.service.page.elements import Drawing, LiveMap
 from nearcast.service.page.places import POINT_HINT, point_from_text
+from nearcast.service.page.subscribing import Refused, put
 from nearcast.service.page.subscription_form import VISITOR_SECONDS
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
@@ -66,8 +66,6 @@ class BestForm:
                 )
                 subscribe = ui.button("Subscribe", color=None)
                 subscribe.props("unelevated no-caps type=submit").classes("main")
-        live_map.on_pointed(self._pointed)
-        live_map.on_stopped(lambda: self._press(is_pressed=False))
         self._say("Type words, and click a point.")
 
     def _field(self, label: str, placeholder: str) -> ui.input:
@@ -77,8 +75,9 @@ class BestForm:
     # ------------------------------------------------------------ the point
 
     def _point(self) -> None:
+        drawing = Drawing(self._pointed, lambda: self._press(is_pressed=False))
+        self._map.draw("point", drawing)
         self._press(is_pressed=True)
-        self._map.draw("point")
 
     def _press(self, *, is_pressed: bool) -> None:
         self._pick.props(f'aria-pressed="{"true" if is_pressed else "false"}"')
@@ -127,20 +126,10 @@ class BestForm:
         return checked_entry(document, name, self._visit.service.settings)
 
     async def _subscribe(self) -> None:
-        service, owner = self._visit.service, self._visit.owner
         try:
-            entry = self._entry()
-            await self._visit.act(
-                service.subscriptions.put, owner, [entry], service.settings.most_subscriptions
-            )
-        except ValueError as error:
+            [entry] = await put(self._visit, lambda: [self._entry()])
+        except Refused as error:
             self._say(escape(str(error)), is_problem=True)
-            return
-        except HTTPException as error:
-            self._say(escape(str(error.detail)), is_problem=True)
-            return
-        except OSError as error:
-            self._say(escape(f"not subscribed: {error.strerror}; try again"), is_problem=True)
             return
         for field in (self._words, self._place, self._name):
             field.value = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,20 @@ Dot = tuple[float, float, str]
 """A message as the browser gets it: longitude, latitude, text."""
 
 
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Who has asked for a place to be drawn, and is told of it.
+
+    - `drawn`: gets the place, as text
+    - `stopped`: it has ended, with a place or without
+    - `drawing`: gets the place as it is so far, now and then
+    """
+
+    drawn: Callable[[str], Any]
+    stopped: Callable[[], Any]
+    drawing: Callable[[str], Any] = lambda place: None
+
+
 class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": "static"}):
     """The map: messages fade, matches glow, subscriptions are drawn and can be drawn.
 
@@ -35,26 +50,19 @@ class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": 
         self._props["shapes"] = []
         self._shapes: dict[str, list[dict[str, Any]]] = {}
         self._props["draft"] = None
+        self._drawing: Drawing | None = None
+        self.on("drawn", lambda event: self._drawing and self._drawing.drawn(event.args))
+        self.on("drawing", lambda event: self._drawing and self._drawing.drawing(event.args))
+        self.on("stopped", lambda _: self._stopped())
 
-    def on_drawn(self, handler: Callable[[str], Any]) -> None:
-        """Call with the place, as text, that was drawn."""
-        self.on("drawn", lambda event: handler(event.args))
-
-    def on_pointed(self, handler: Callable[[str], Any]) -> None:
-        """Call with the point, as text, that was clicked."""
-        self.on("pointed", lambda event: handler(event.args))
-
-    def on_drawing(self, handler: Callable[[str], Any]) -> None:
-        """Call with the place as it is so far, now and then while it is being drawn."""
-        self.on("drawing", lambda event: handler(event.args))
-
-    def on_stopped(self, handler: Callable[[], Any]) -> None:
-        """Call when drawing has ended, with a place or without."""
-        self.on("stopped", lambda _: handler())
-
-    def draw(self, kind: str) -> None:
+    def draw(self, kind: str, drawing: Drawing) -> None:
         """Let the person draw a `box`, a `circle`, a `polygon`, or click a `point`."""
+        self._stopped()
+        self._drawing = drawing
         self.run_method("draw", kind)
+
+    def _stopped(self) -> Any:
+        return self._drawing.stopped() if self._drawing is not None else None
 
     def tick(self, messages: Sequence[Dot], matches: Sequence[Match]) -> None:
         """What has come since the last tick."""
@@ -70,7 +78,8 @@ class LiveMap(ui.element, component="static/live_map.js", esm={"nearcast-page": 
     ) -> None:
         """Name, colour and place of each subscription that has one; `of` which panel they are."""
         drawn = [
-            {"name": name, "colour": colour, **shape_of(place)} for name, colour, place in shapes
+            {"key": f"{of} {name}", "name": name, "colour": colour, **shape_of(place)}
+            for name, colour, place in shapes
         ]
         if drawn == self._shapes.get(of, []):
             return
@@ -138,4 +147,51 @@ class BestLists(ui.element, component="static/best_lists.js"):
         """Name, colour, what it is about, and items: id, text, score, whether it has just come."""
         if lists != self._props["lists"]:
             self._props["lists"] = list(lists)
+            self.update()
+
+
+class WordClouds(ui.element, component="static/word_clouds.js"):
+    """Terms that are talked about; `on_remove` and `on_locate` get the name of a list."""
+
+    def __init__(
+        self, on_remove: Callable[[str], Any], on_locate: Callable[[str], Any], *, empty: str
+    ) -> None:
+        super().__init__()
+        self._props["clouds"] = []
+        self._props["empty"] = empty
+        self.on("remove", lambda event: on_remove(event.args))
+        self.on("locate", lambda event: on_locate(event.args))
+
+    def show(self, clouds: Sequence[dict[str, Any]]) -> None:
+        """Name, colour, what it is about, `gone` terms, and terms: term, score, place, change."""
+        if clouds != self._props["clouds"]:
+            self._props["clouds"] = list(clouds)
+            self.update()
+
+
+class Walks(ui.element, component="static/walks.js"):
+    """Those who move, and the messages that they have.
+
+    `on_choose` gets a name and the id of a message, `on_remove` and `on_locate` a name.
+    """
+
+    def __init__(
+        self,
+        on_choose: Callable[[str, str], Any],
+        on_remove: Callable[[str], Any],
+        on_locate: Callable[[str], Any],
+        *,
+        empty: str,
+    ) -> None:
+        super().__init__()
+        self._props["walks"] = []
+        self._props["empty"] = empty
+        self.on("choose", lambda event: on_choose(*event.args))
+        self.on("remove", lambda event: on_remove(event.args))
+        self.on("locate", lambda event: on_locate(event.args))
+
+    def show(self, walks: Sequence[dict[str, Any]]) -> None:
+        """Name, colour, what it is about, `count`, and items: id, text, `entered` or `left`."""
+        if walks != self._props["walks"]:
+            self._props["walks"] = list(walks)
             self.update()

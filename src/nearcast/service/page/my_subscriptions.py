@@ -56,7 +56,7 @@ class MySubscriptions:
         mine = {
             each.id: each.subscription
             for each in sorted(found, key=lambda each: (each.created, each.id))
-            if isinstance(each.subscription, Subscription)
+            if type(each.subscription) is Subscription  # those that move have a panel of their own
         }
         self._give_colours(list(mine))
         self._list.clear()

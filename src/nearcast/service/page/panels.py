@@ -8,6 +8,8 @@ from typing import Protocol
 from nearcast.service.page.best_messages import BestMessages
 from nearcast.service.page.elements import LiveMap, Match
 from nearcast.service.page.every_match import EveryMatch
+from nearcast.service.page.on_the_move import OnTheMove
+from nearcast.service.page.talked_about import TalkedAbout
 from nearcast.service.page.visit import Visit
 from nearcast.service.page.why import WhyCard
 
@@ -31,5 +33,7 @@ class Panel(Protocol):
 PANELS: dict[str, Callable[[Visit, LiveMap, WhyCard], Panel]] = {
     "Every match": EveryMatch,
     "The best": BestMessages,
+    "Terms": TalkedAbout,
+    "Moving": OnTheMove,
 }
 """By the name of the tab, from left to right."""

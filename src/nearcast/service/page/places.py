@@ -51,6 +51,17 @@ def point_from_text(text: str) -> Point | None:
     return Point(*numbers)
 
 
+def place_from_text(text: str) -> Region | Point | None:
+    """A point from two numbers, or a region.
+
+    >>> place_from_text("14.2, 40.8")
+    Point(lon=14.2, lat=40.8, space=Space.EARTH)
+    """
+    if len(text.replace(";", ",").replace(",", " ").split()) == 2:
+        return point_from_text(text)
+    return region_from_text(text)
+
+
 def shape_of(region: Region | Point) -> dict[str, Any]:
     """What `live_map.js` draws.
 

@@ -12,7 +12,7 @@ from nearcast.model import ANY, Region, Subscription
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import subscription_document
 from nearcast.service.estimate import Estimate
-from nearcast.service.page.elements import LiveMap
+from nearcast.service.page.elements import Drawing, LiveMap
 from nearcast.service.page.places import HINT, region_from_text
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
@@ -59,9 +59,6 @@ class SubscriptionForm:
                 )
                 subscribe = ui.button("Subscribe", color=None)
                 subscribe.props("unelevated no-caps type=submit").classes("main")
-        live_map.on_drawn(self._drawn)
-        live_map.on_drawing(self._drawing)
-        live_map.on_stopped(lambda: self._press(None))
         self._say_nothing()
 
     def _field(self, label: str, placeholder: str) -> ui.input:
@@ -71,8 +68,9 @@ class SubscriptionForm:
     # ------------------------------------------------------------ drawing
 
     def _draw(self, kind: str) -> None:
+        drawing = Drawing(self._drawn, lambda: self._press(None), self._drawing)
+        self._map.draw(kind, drawing)
         self._press(kind)
-        self._map.draw(kind)
 
     def _press(self, kind: str | None) -> None:
         for each, button in self._tools.items():

@@ -1,6 +1,6 @@
 """`Outbox`: who is to get what, numbered in one order; the pipeline writes, the service reads.
 
-An event is of a message that matches, or of a list of the best messages that has changed.
+An event is of a message that matches, or of a result that has changed.
 
 A number is given once and for good, so that it is the id of the event for those who get it, and a
 subscriber's events are in order. Old events are dropped, and what was dropped is remembered by
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
+from typing import Any
 
 from nearcast.pipeline.log.database import Database
 from nearcast.service.data_folder import DataFolder
@@ -27,27 +28,28 @@ _TABLES = (
        (subscriber TEXT, subscription TEXT, count INTEGER NOT NULL,
         PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
     "CREATE TABLE rejects (number INTEGER PRIMARY KEY, side TEXT, id TEXT, reason TEXT, row TEXT)",
+    # Of events that are no match: what kind they are, and what they say, a JSON object.
+    """CREATE TABLE changes
+       (sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, body TEXT NOT NULL)""",
+    # How results are now, as far as the pipeline has come: JSON, and the kind of their events.
+    """CREATE TABLE results
+       (subscriber TEXT, subscription TEXT, kind TEXT NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
+    "CREATE INDEX terms ON results (subscriber, subscription) WHERE kind = 'trend'",
     "CREATE TABLE position (stream TEXT, batch INTEGER, sequence INTEGER)",
     "INSERT INTO position VALUES (NULL, -1, 0)",
-)
-
-# For top-k subscriptions; folders that older releases made get them when they are opened.
-_LIST_TABLES = (
-    "CREATE TABLE IF NOT EXISTS lists (sequence INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-    """CREATE TABLE IF NOT EXISTS current_lists
-       (subscriber TEXT, subscription TEXT, body TEXT NOT NULL,
-        PRIMARY KEY (subscriber, subscription)) WITHOUT ROWID""",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One subscription of a subscriber wants one message, or has another list.
+    """One subscription of a subscriber wants one message, or has another result.
 
     - `sequence`: its number, the id of the event
-    - `offset`: in the log, of the message; or of what changed the list
+    - `offset`: in the log, of the message; or of what changed the result
     - `written`: when, by the clock of the machine
-    - `list`: the JSON of the new list and of what entered and left it; None: a message matches
+    - `kind`: None: a message matches; else what has changed
+    - `body`: of a change, the JSON that says how
     """
 
     sequence: int
@@ -55,11 +57,12 @@ class Event:
     subscription: str
     offset: int
     written: float
-    list: str | None = None
+    kind: str | None = None
+    body: str | None = None
 
 
-_EVENT = "sequence, subscriber, subscription, offset, written, body"
-_EVENTS = "events LEFT JOIN lists USING (sequence)"
+_EVENT = "sequence, subscriber, subscription, offset, written, kind, body"
+_EVENTS = "events LEFT JOIN changes USING (sequence)"
 
 
 class Outbox:
@@ -117,12 +120,16 @@ class Outbox:
             row = connection.execute(query, (subscriber, subscription)).fetchone()
         return 0 if row is None else row[0]
 
-    def current_list(self, subscriber: str, subscription: str) -> list[tuple[str, float]]:
-        """Ids and scores, best first, as far as the pipeline has come."""
-        query = "SELECT body FROM current_lists WHERE subscriber = ? AND subscription = ?"
+    def result(self, subscriber: str, subscription: str, kind: str | None) -> list[Any]:
+        """The result of a subscription, as far as the pipeline has come.
+
+        Of kind `top` ids and scores of the best messages, best first; of `trend` terms and scores;
+        of `enter` ids. Empty where another kind had the name until now.
+        """
+        query = "SELECT body FROM results WHERE subscriber = ? AND subscription = ? AND kind = ?"
         with self._database.reading() as connection:
-            row = connection.execute(query, (subscriber, subscription)).fetchone()
-        return [] if row is None else [(id, score) for id, score in json.loads(row[0])]
+            row = connection.execute(query, (subscriber, subscription, kind)).fetchone()
+        return [] if row is None else json.loads(row[0])
 
     def matched_ids(self) -> set[tuple[str, str]]:
         """Subscriber and subscription of all that are counted."""
@@ -168,11 +175,7 @@ class Outbox:
 
 def open_outbox(folder: DataFolder) -> Database:
     """Its database, made when it is missing."""
-    database = Database(folder.outbox, "outbox", _TABLES, {})
-    with database.writing() as connection:
-        for statement in _LIST_TABLES:
-            connection.execute(statement)
-    return database
+    return Database(folder.outbox, "outbox", _TABLES, {})
 
 
 def _last_sequence(connection: sqlite3.Connection) -> int:

@@ -12,17 +12,26 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nearcast.model import Subscription, TopKSubscription
+from nearcast.model import NearbyTrendingSubscription, Point, Region, TopKSubscription
 from nearcast.pipeline.log import Log
 from nearcast.pipeline.log.database import Database
-from nearcast.service.documents import subscription_document, subscription_from
+from nearcast.pipeline.log.hosted_rows import Hosted
+from nearcast.pipeline.log.rows import AnySubscription
+from nearcast.service.documents import (
+    Position,
+    moved_to,
+    named,
+    subscription_document,
+    subscription_from,
+)
 
 SUBSCRIPTION_TABLES = (
-    # `state`: 0 in the log; 1 to be logged; 2 gone, and that is to be logged.
+    # `state`: 0 in the log; to be logged: 1 that it is there; 2 that it is gone; 3 where it is now;
+    # 4 the same, and that it asks how far it may go.
     """CREATE TABLE subscriptions
        (owner TEXT, id TEXT, document TEXT NOT NULL, created REAL NOT NULL, expires REAL,
         state INTEGER NOT NULL, PRIMARY KEY (owner, id)) WITHOUT ROWID""",
@@ -30,7 +39,7 @@ SUBSCRIPTION_TABLES = (
     "CREATE INDEX unlogged ON subscriptions (state) WHERE state > 0",
 )
 
-_NEW, _GONE = 1, 2
+_NEW, _GONE, _MOVED, _MOVED_ASKING = 1, 2, 3, 4
 _COLUMNS = "owner, id, document, created, expires"
 
 
@@ -44,7 +53,7 @@ class Entry(NamedTuple):
     They are kept as typed because the expression made from them may be much longer.
     """
 
-    subscription: Subscription | TopKSubscription
+    subscription: AnySubscription
     expires: float | None = None
     keywords: str | list[str] | None = None
 
@@ -54,7 +63,7 @@ class Registered:
     """A subscription, whose it is, and since and until when; `document` has it as it was typed."""
 
     owner: str
-    subscription: Subscription | TopKSubscription
+    subscription: AnySubscription
     created: float
     expires: float | None
     document: dict[str, Any]
@@ -63,6 +72,20 @@ class Registered:
     def id(self) -> str:
         """As its owner calls it."""
         return str(self.subscription.id)
+
+    @property
+    def pipeline_id(self) -> str:
+        """As the pipeline calls it."""
+        return pipeline_id(self.owner, self.id)
+
+    @property
+    def place(self) -> Region | Point:
+        """Where it is, of one that has moved."""
+        subscription = self.subscription
+        if isinstance(subscription, TopKSubscription | NearbyTrendingSubscription):
+            return subscription.at
+        assert subscription.region is not None
+        return subscription.region
 
 
 def pipeline_id(owner: str, id: str) -> str:
@@ -86,6 +109,7 @@ class Subscriptions:
     def __init__(self, database: Database, log: Log) -> None:
         self._database = database
         self._log = log
+        self._moves: dict[_Moves, None] = {}  # that wait for their turn
         self._turn = threading.Lock()  # the log has changes in the order of the table
         query = f"SELECT owner, count(*) FROM subscriptions WHERE state != {_GONE} GROUP BY owner"
         with database.reading() as connection:
@@ -119,6 +143,23 @@ class Subscriptions:
             self._count(owner, -sum(found))
             self._log_marked()
         return found
+
+    def move(self, owner: str, positions: Sequence[Position]) -> list[str | None]:
+        """Subscriptions are elsewhere now; durable on return.
+
+        The answer has None for each position that counts, and for each other one the rule that it
+        breaks; it changes nothing. Positions of one subscription count one after the other. What
+        several threads say at a time shares the writes to the disk.
+        """
+        moves = _Moves(owner, positions)
+        self._moves[moves] = None
+        try:
+            with self._turn:
+                if not moves.is_done:
+                    self._move_all()
+        finally:
+            self._moves.pop(moves, None)
+        return moves.problems
 
     def expire(self, now: float) -> int:
         """Withdraw those whose time is up.  How many?"""
@@ -159,6 +200,18 @@ class Subscriptions:
         with self._turn:
             self._log_marked()
 
+    def _move_all(self) -> None:
+        """Everybody's positions that wait."""
+        together = list(self._moves)
+        for run in _of_different_ids(together):
+            with self._database.writing() as connection:
+                found = [_move(connection, moves.owner, position) for moves, position in run]
+            self._log_marked()
+            for (moves, _), problem in zip(run, found, strict=True):
+                moves.problems.append(problem)
+        for moves in together:
+            self._moves.pop(moves, None)
+
     def _check_room(self, owner: str, new: int, most: int) -> None:
         count = self._counts[owner]
         if new and count + new > most:
@@ -181,19 +234,29 @@ class Subscriptions:
             return
         new = [_registered(row[:5]) for row in rows if row[5] == _NEW]
         ended = [_registered(row[:5]) for row in rows if row[5] == _GONE]
-        self._log.subscribe(_for_pipeline(each) for each in new)
+        moved = [
+            (_registered(row[:5]), row[5] == _MOVED_ASKING)
+            for row in rows
+            if row[5] in (_MOVED, _MOVED_ASKING)
+        ]
+        if new:
+            self._log.subscribe(named(each.subscription, each.pipeline_id) for each in new)
+        if moved:
+            self._log.move((each.pipeline_id, each.place, asks) for each, asks in moved)
         boolean: list[str] = []
-        top: list[str] = []
+        hosted: list[str] = []
         for each in ended:
-            is_top = isinstance(each.subscription, TopKSubscription)
-            (top if is_top else boolean).append(pipeline_id(each.owner, each.id))
-        self._log.unsubscribe(boolean)
-        self._log.unsubscribe_top(top)
+            is_hosted = isinstance(each.subscription, Hosted)
+            (hosted if is_hosted else boolean).append(each.pipeline_id)
+        if boolean:
+            self._log.unsubscribe(boolean)
+        if hosted:
+            self._log.unsubscribe_hosted(hosted)
         gone = [(each.owner, each.id) for each in ended]
         with self._database.writing() as connection:
             connection.executemany(
                 "UPDATE subscriptions SET state = 0 WHERE owner = ? AND id = ?",
-                [(each.owner, each.id) for each in new],
+                [(each.owner, each.id) for each in [*new, *(each for each, _ in moved)]],
             )
             connection.executemany("DELETE FROM subscriptions WHERE owner = ? AND id = ?", gone)
 
@@ -222,13 +285,62 @@ def _upsert(connection: sqlite3.Connection, owner: str, entry: Entry, now: float
     return is_new
 
 
-def _for_pipeline(registered: Registered) -> Subscription | TopKSubscription:
-    """Under the id that the pipeline knows it by."""
-    id = pipeline_id(registered.owner, registered.id)
-    given = registered.subscription
-    if isinstance(given, TopKSubscription):
-        return TopKSubscription(id, given.keywords, given.at, given.k, given.alpha)
-    return Subscription(id, given.expression, given.region)
+def _move(connection: sqlite3.Connection, owner: str, position: Position) -> str | None:
+    """Note where a subscription is now; the rule that forbids it, if one does."""
+    key = owner, position.id
+    query = "SELECT document FROM subscriptions WHERE owner = ? AND id = ? AND state != 2"
+    row = connection.execute(query, key).fetchone()
+    if row is None:
+        return f"you have no subscription {position.id!r}; GET /v1/subscriptions lists yours"
+    old = json.loads(row[0])
+    last, time = old["properties"].get("moved"), position.time
+    if time is not None and last is not None and time < last:
+        return (
+            f"subscription {position.id!r}: a position of time {time} comes after one of {last}; "
+            "send positions in order, or without a time"
+        )
+    try:
+        subscription = moved_to(subscription_from(old, position.id), position.place)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    kept = {name: old["properties"][name] for name in ("keywords",) if name in old["properties"]}
+    if (moved := time if time is not None else last) is not None:
+        kept["moved"] = moved
+    document = json.dumps(subscription_document(subscription, **kept))
+    connection.execute(
+        """UPDATE subscriptions SET document = ?, state = iif(state = 1, 1, ?)
+           WHERE owner = ? AND id = ?""",
+        (document, _MOVED_ASKING if position.wants_safe else _MOVED, *key),
+    )
+    return None
+
+
+class _Moves:
+    """Positions of one owner that wait for their turn, and what became of each."""
+
+    def __init__(self, owner: str, positions: Sequence[Position]) -> None:
+        self.owner = owner
+        self.positions = positions
+        self.problems: list[str | None] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Has somebody else seen to it?"""
+        return len(self.problems) == len(self.positions)
+
+
+def _of_different_ids(together: Sequence[_Moves]) -> Iterator[list[tuple[_Moves, Position]]]:
+    """Runs of positions, in their order, in which no subscription is twice."""
+    run: dict[tuple[str, str], tuple[_Moves, Position]] = {}
+    for moves in together:
+        for position in moves.positions[len(moves.problems) :]:  # a full disk may have cut it short
+            key = moves.owner, position.id
+            if key in run:
+                yield list(run.values())
+                run = {}
+            run[key] = moves, position
+    if run:
+        yield list(run.values())
 
 
 def _registered(row: tuple[str, str, str, float, float | None]) -> Registered:

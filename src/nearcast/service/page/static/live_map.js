@@ -4,6 +4,7 @@ import { colourOf, MessageCanvas } from "nearcast-page/message_canvas.js";
 
 const VIEW = "nearcast-view";
 const TILE_ERRORS = 6;
+const GLIDE = 950; // milliseconds in which a circle goes to where it is now
 const ENOUGH = 30; // messages to tell where messages are
 
 export default {
@@ -42,6 +43,7 @@ export default {
       L.control.scale({ position: "bottomright", imperial: false }).addTo(this.map);
       this.addFitButton();
       this.shapeLayer = L.featureGroup().addTo(this.map);
+      this.drawn = new Map(); // by key: the layer of a shape
       this.draftLayer = L.layerGroup().addTo(this.map);
       const seen = remembered();
       if (seen) this.map.setView([seen.lat, seen.lng], seen.zoom);
@@ -51,9 +53,7 @@ export default {
       this.map.on("moveend", () => this.isFitted && remember(this.map));
       this.map.on("click", (event) => this.tool || this.tell(event));
       this.map.on("mousemove", () => this.drawing());
-      this.map.on("draw:created", ({ layer, layerType }) =>
-        this.$emit(layerType === "circlemarker" ? "pointed" : "drawn", asText(layer)),
-      );
+      this.map.on("draw:created", ({ layer }) => this.$emit("drawn", asText(layer)));
       this.map.on("draw:drawstop", () => this.stopped());
       this.resizing = new ResizeObserver(() => this.map.invalidateSize());
       this.resizing.observe(this.$el);
@@ -115,8 +115,19 @@ export default {
 
     showShapes() {
       if (!this.map) return;
-      this.shapeLayer.clearLayers();
-      for (const shape of this.shapes ?? []) {
+      const shapes = new Map((this.shapes ?? []).map((shape) => [shape.key, shape]));
+      for (const [key, { layer, shape }] of this.drawn) {
+        const next = shapes.get(key);
+        if (next && next.kind === "circle" && canGlide(shape, next)) {
+          this.glide(layer, next);
+          this.drawn.set(key, { layer, shape: next });
+          shapes.delete(key);
+        } else {
+          this.shapeLayer.removeLayer(layer);
+          this.drawn.delete(key);
+        }
+      }
+      for (const [key, shape] of shapes) {
         const style = { color: shape.colour, weight: 2, fillOpacity: 0.09, interactive: false };
         const layer = layerOf(shape, style);
         const name = document.createElement("span");
@@ -125,10 +136,27 @@ export default {
         const offset = shape.kind === "point" ? [0, -8] : [0, 0]; // not over the point itself
         layer.bindTooltip(name, { permanent: true, direction: "top", className: "shape-name", offset });
         layer.addTo(this.shapeLayer);
-        const bounds = boundsOf(layer);
-        layer.getTooltip().setLatLng([bounds.getNorth(), bounds.getCenter().lng]);
+        nameAbove(layer);
+        this.drawn.set(key, { layer, shape });
       }
       if (!this.isFitted) this.fit();
+    },
+    // A circle goes where it is now in about the time until it moves again.
+    glide(layer, shape) {
+      const [lng, lat, radius] = shape.at;
+      const begin = layer.getLatLng();
+      const start = performance.now();
+      const steps = this.calm || document.hidden ? 1 : GLIDE;
+      layer.target = shape;
+      const step = (time) => {
+        if (layer.target !== shape || !this.shapeLayer.hasLayer(layer)) return;
+        const share = Math.min(1, steps === 1 ? 1 : (time - start) / steps);
+        layer.setRadius(radius);
+        layer.setLatLng([begin.lat + share * (lat - begin.lat), begin.lng + share * (lng - begin.lng)]);
+        nameAbove(layer);
+        if (share < 1) requestAnimationFrame(step);
+      };
+      step(start);
     },
     showDraft() {
       if (!this.map) return;
@@ -149,7 +177,9 @@ export default {
     // -------------------------------------------------------------- drawing
 
     draw(kind) {
-      this.tool?.disable();
+      const before = this.tool;
+      this.tool = null; // it does not stop, another one takes over
+      before?.disable();
       const tools = {
         box: L.Draw.Rectangle,
         circle: L.Draw.Circle,
@@ -168,6 +198,7 @@ export default {
       this.tool?.disable();
     },
     stopped() {
+      if (!this.tool) return;
       this.tool = null;
       this.showDraft();
       this.$emit("stopped");
@@ -239,6 +270,16 @@ function layerOf(shape, style) {
 
 function boundsOf(layer) {
   return layer.getBounds?.() ?? L.latLngBounds([layer.getLatLng()]);
+}
+
+function nameAbove(layer) {
+  const bounds = boundsOf(layer);
+  layer.getTooltip().setLatLng([bounds.getNorth(), bounds.getCenter().lng]);
+}
+
+// Not across the antimeridian, nor into another colour.
+function canGlide(from, to) {
+  return from.kind === to.kind && from.colour === to.colour && Math.abs(from.at[0] - to.at[0]) < 180;
 }
 
 const flipped = ([lon, lat]) => [lat, lon];
