@@ -167,12 +167,14 @@ def draw_cloud(axes: Axes, ranked: tuple[tuple[str, float], ...], colour: str) -
             0.5, 0.5, term, size=size, color=colour, ha="center", va="center",
             transform=axes.transAxes, alpha=0.4 + 0.6 * score / highest,
         )  # fmt: skip
-        for step in range(900):
-            turn, far = 0.35 * step, 0.0006 * step
-            text.set_position((0.5 + far * cos(turn), 0.5 + 0.8 * far * sin(turn)))
-            area = text.get_window_extent(canvas.get_renderer())
+        in_the_middle = text.get_window_extent(canvas.get_renderer())
+        for step in range(300):
+            turn, far = 0.6 * step, 0.0018 * step
+            x, y = far * cos(turn), 0.8 * far * sin(turn)
+            area = in_the_middle.translated(x * frame.width, y * frame.height)
             is_inside = frame.x0 <= area.x0 and area.x1 <= frame.x1
             if is_inside and not any(area.overlaps(other) for other in taken):
+                text.set_position((0.5 + x, 0.5 + y))
                 taken.append(area)
                 break
         else:
