@@ -27,6 +27,8 @@ _COLUMNS = {
     "move µs": "microseconds_per_move",
     "AMP µs": "arriving_microseconds",
     "EMP µs": "expiring_microseconds",
+    "matching µs": "matching_microseconds",
+    "updating µs": "updating_microseconds",
     "buffered": "buffered_per_subscription",
     "RSS": "rss_bytes",
     "bytes/sub.": "bytes_per_subscription",
@@ -88,7 +90,7 @@ def _run(options: argparse.Namespace) -> int:
 
     records = run_figure(figure, options, keep)
     console = Console()
-    console.width = max(console.width, 140)  # narrower, the numbers would be cut off
+    console.width = max(console.width, 180)  # narrower, the numbers would be cut off
     console.print(_table(records))
     print(f"{len(records)} records in {path}")
     return 0

@@ -13,7 +13,7 @@ CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
     moving.FIGURE.name: moving.FIGURE,
     **topk.FIGURES,
-    trending.FIGURE.name: trending.FIGURE,
+    **trending.FIGURES,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,
     **ap_tree.FIGURES,

@@ -16,6 +16,7 @@ _PAGES = {
     "ap-tree": Path(__file__).parent / "papers" / "ap_tree" / "README.md",
     "lfilter": Path(__file__).parent / "papers" / "lfilter" / "README.md",
     "skype": Path(__file__).parent / "papers" / "skype" / "README.md",
+    "trending": Path(__file__).parent / "papers" / "trending" / "README.md",
 }
 _BEGIN, _END = "<!-- ratios: made by `python -m benchmarks plot` -->", "<!-- end of ratios -->"
 _NOT_YET = "not measured yet"

@@ -73,6 +73,8 @@ class Record:
     microseconds_per_move: float | None = None  # a live subscription is replaced
     arriving_microseconds: float | None = None  # of a message for top-k lists: AMP
     expiring_microseconds: float | None = None  # EMP
+    matching_microseconds: float | None = None  # of a document for terms: whose lists it changes
+    updating_microseconds: float | None = None  # and to change them
     buffered_per_subscription: float | None = None  # messages kept for a top-k list
     rss_bytes: int | None = None  # of the whole process at this moment, while the index changes
     details: dict[str, Any] = field(default_factory=dict)  # what only this benchmark has

@@ -13,6 +13,8 @@ from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
+from benchmarks.trending import memory as trending_memory
+from benchmarks.trending.contenders import ROOM as TRENDING_ROOM
 from benchmarks.workloads import DATA
 
 Runner = Callable[[Figure, argparse.Namespace, Keep], list[Record]]
@@ -81,6 +83,13 @@ def _run_trending(figure: Figure, options: argparse.Namespace, keep: Keep) -> li
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_trending_memory(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    scale = _scale(figure, options)
+    indexes = _indexes(figure, options, TRENDING_ROOM, trending_memory.INDEXES)
+    return trending_memory.run_memory(indexes, scale.subscriptions, scale.messages, keep)
+
+
 def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
     from benchmarks.moving.measure import run_points  # loads the indexes
 
@@ -92,6 +101,7 @@ _RUNNERS: dict[str, Runner] = {
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
     trending.NAME: _run_trending,
+    trending_memory.NAME: _run_trending_memory,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,
     "service": _run_service,

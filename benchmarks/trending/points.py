@@ -25,8 +25,23 @@ PAPER = Scale(
 DOCUMENTS = 10_000
 """Before those that are measured, as in the paper."""
 
+SLOW_REGIONS, SLOW_NEARBY = 100_000, 2_000
+"""Subscriptions with which the classes of the paper are measured where others have more: their
+tables of all terms fill the memory, or a document takes them a second for each 10,000 people."""
+
+SLOW_MESSAGES = 50
+"""And documents of a pass, around places."""
+
 ARRIVING = ("microseconds_per_message", "µs a document")
+MATCHING = ("matching_microseconds", "µs a document")
+UPDATING = ("updating_microseconds", "µs a document")
 LEAVING = ("expiring_microseconds", "µs a document")
+
+
+NEARBY_MACHINE = replace(
+    MACHINE, subscriptions=2_000, messages=50, sizes=(500, 1_000, 2_000, 4_000)
+)
+NEARBY_PAPER = replace(PAPER, messages=3_000)
 
 
 @dataclass(frozen=True)
@@ -49,26 +64,46 @@ def settings_of(scale: Scale, data: str = "synthetic") -> Settings:
     )
 
 
+def nearby_settings_of(scale: Scale, data: str = "synthetic") -> Settings:
+    """The defaults around places, where documents take long and come before subscriptions."""
+    documents = min(DOCUMENTS, 200 * scale.messages)
+    return replace(settings_of(scale, data), documents=documents, is_nearby=True)
+
+
 def varied(
     scale: Scale,
     field: str,
     values: Iterable[tuple[float | str, Any]],
     contenders: Iterable[Contender],
+    **others: Any,
 ) -> Iterator[Point]:
-    """A setting takes several values, each given with its x, on every data set of the scale."""
+    """A setting takes several values, each given with its x, on every data set of the scale.
+
+    `others` are settings that differ from the defaults.
+    """
     contenders = tuple(contenders)
+    defaults = nearby_settings_of if any(each.is_nearby for each in contenders) else settings_of
     for data in scale.data:
         for x, value in values:
             changed: dict[str, Any] = {field: value}
-            settings = replace(settings_of(scale, data), **changed)
+            settings = replace(defaults(scale, data), **{**others, **changed})
             for contender in contenders:
                 yield Point(data, x, contender, settings)
 
 
 def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
-    """Each contender on each data set."""
+    """Each contender on each data set; slow ones with fewer, beside whom quick ones have as few."""
     contenders = tuple(contenders)
     for data in scale.data:
-        for contender in contenders:
-            x = f"{data}, {scale.subscriptions:,}"
-            yield Point("data", x, contender, settings_of(scale, data))
+        for is_nearby, few in ((False, SLOW_REGIONS), (True, SLOW_NEARBY)):
+            takes_part = [each for each in contenders if each.is_nearby == is_nearby]
+            usual = replace(settings_of(scale, data), is_nearby=is_nearby)
+            smaller = replace(usual, subscriptions=min(few, usual.subscriptions))
+            if is_nearby:
+                smaller = replace(smaller, messages=min(SLOW_MESSAGES, usual.messages))
+            group = "places" if is_nearby else "regions"
+            for settings in dict.fromkeys((smaller, usual)):
+                for contender in takes_part:
+                    if settings == smaller or not contender.is_slow:
+                        x = f"{data}, {settings.subscriptions:,}"
+                        yield Point(group, x, contender, settings)

@@ -1,23 +1,33 @@
-"""What indexes of trending terms are measured on, as in the paper: regions, then documents.
+"""What indexes of trending terms are measured on, as in the paper: subscriptions, then documents.
 
 A region is around the place of a message, half of them circles, half of them boxes that are up to
-twice as long as wide, along or across; all have the same area.
+twice as long as wide, along or across; all have the same area. Who wants to know what is said
+nearby is at the place of a message.
 """
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from math import cos, pi, radians, sqrt
+from math import cos, log, pi, radians, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.topk.source import Source, source_of
+from benchmarks.trending.roads import on_roads
 from nearcast.batches import MessageBatch
-from nearcast.model import Box, Circle, Point, Region, TrendingSubscription
+from nearcast.model import (
+    Box,
+    Circle,
+    NearbyTrendingSubscription,
+    Point,
+    Region,
+    TrendingSubscription,
+)
 from nearcast.space import EARTH_RADIUS
+from nearcast.trending.index import AnyTrending
 
-PASSES = 3  # that count, after one that does not
+PASSES = 3  # that count, after one that does not and before one that tells its parts
 FRESH = 200  # subscriptions that come one by one, and go again
 _TOGETHER = 20_000
 _DEGREE = pi * EARTH_RADIUS / 180.0
@@ -33,6 +43,10 @@ class Settings:
     messages: int = 1_000  # of a pass
     area: float = 100.0  # square kilometres of a region
     k: int = 10
+    is_nearby: bool = False  # places instead of regions
+    a: float = 10_000.0  # metres, or the unit of the map; see `NearbyIndex`
+    follows_roads: bool = False
+    decaying_scale: float = 0.5  # what the first document is worth when the last one comes
 
 
 @dataclass(frozen=True)
@@ -41,12 +55,16 @@ class Workload:
 
     settings: Settings
     source: Source
-    half_life: float  # as long as the stream, so that the decaying scale is 0.5
+    half_life: float
     lateness: float
     at: NDArray[np.float64]
     shape: NDArray[np.float64]  # below 0.5 a circle; else how long a box is, and which way
 
-    def subscription(self, n: int) -> TrendingSubscription:
+    def subscription(self, n: int) -> AnyTrending:
+        if self.settings.is_nearby:
+            lon, lat = self.at[n].tolist()
+            at = Point(lon, lat, space=self.source.space)
+            return NearbyTrendingSubscription(n, at, self.settings.k)
         return TrendingSubscription(n, self._region(n), self.settings.k)
 
     def _region(self, n: int) -> Region:
@@ -65,13 +83,13 @@ class Workload:
             space=self.source.space,
         )  # fmt: skip
 
-    def subscriptions(self) -> Iterator[list[TrendingSubscription]]:
+    def subscriptions(self) -> Iterator[list[AnyTrending]]:
         """All but the fresh ones, in parts."""
         for first in range(0, self.settings.subscriptions, _TOGETHER):
             end = min(self.settings.subscriptions, first + _TOGETHER)
             yield [self.subscription(n) for n in range(first, end)]
 
-    def fresh(self) -> list[TrendingSubscription]:
+    def fresh(self) -> list[AnyTrending]:
         count = self.settings.subscriptions
         return [self.subscription(n) for n in range(count, count + FRESH)]
 
@@ -99,6 +117,8 @@ def make(settings: Settings) -> Workload:
     """The same workload for the same settings, on every machine that has the data."""
     length = _length(settings)
     source = source_of(settings.data, length)
+    if settings.follows_roads:
+        source = on_roads(source)
     draw = np.random.default_rng(0)
     count = settings.subscriptions + FRESH
     rows, order = np.unique(draw.integers(0, 10 * source.length, count), return_inverse=True)
@@ -107,7 +127,7 @@ def make(settings: Settings) -> Workload:
     return Workload(
         settings,
         source,
-        half_life=float(np.ptp(time)) or 1.0,
+        half_life=(float(np.ptp(time)) or 1.0) * log(0.5) / log(settings.decaying_scale),
         lateness=float(np.max(np.maximum.accumulate(time) - time)),
         at=at,
         shape=draw.random((count, 3)),
@@ -115,4 +135,4 @@ def make(settings: Settings) -> Workload:
 
 
 def _length(settings: Settings) -> int:
-    return settings.documents + (PASSES + 1) * settings.messages
+    return settings.documents + (PASSES + 2) * settings.messages

@@ -37,6 +37,8 @@ class TrendingStats:
     - `updated`: those among them that the document counts for
     - `computed`: scores of a term that were computed from documents
     - `refilled`: lists that were computed anew from documents
+    - `cycles`: what documents took of the processor since `count_cycles`
+    - `updating_cycles`: those among them that changed lists; the others found out which
     """
 
     subscriptions: int
@@ -47,6 +49,8 @@ class TrendingStats:
     updated: int = 0
     computed: int = 0
     refilled: int = 0
+    cycles: int = 0
+    updating_cycles: int = 0
 
 
 class TrendingIndex(ABC):
@@ -133,6 +137,13 @@ class TrendingIndex(ABC):
     @abstractmethod
     def stats(self) -> TrendingStats:
         """What the index holds and has done."""
+
+    @abstractmethod
+    def count_cycles(self) -> None:
+        """From now on `stats` tells what documents take, where kernels do the work.
+
+        Counting takes time itself, where a document concerns many.
+        """
 
     @abstractmethod
     def check(self) -> None:

@@ -23,12 +23,14 @@ from nearcast.model import (
 from nearcast.model.ids import check_id
 from nearcast.model.shapes import Box
 from nearcast.space import RegionColumn, distance, is_in
+from nearcast.space.road_network import RoadNetwork
 from nearcast.trending.decay import WEIGHT_BITS
 from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import LONGEST_MEMORY, NearbyIndex
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
 
 _is_in = lru_cache(maxsize=1 << 16)(is_in)  # which is exact, and takes its time
+_road_distance = lru_cache(maxsize=1 << 16)(RoadNetwork.distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class ScanTrending(NearbyIndex):
     """
 
     kinds = (TrendingSubscription, NearbyTrendingSubscription)
+    follows_roads = True
 
     def _begin(self) -> None:
         self._subscriptions: dict[Id, AnyTrending] = {}
@@ -108,6 +111,9 @@ class ScanTrending(NearbyIndex):
         terms = {term for each in self._documents for term in each.counts}
         return TrendingStats(len(self), len(self._documents), len(terms))
 
+    def count_cycles(self) -> None:
+        """There is no kernel whose cycles could be counted."""
+
     def check(self) -> None:
         assert all(each.time <= self.now for each in self._documents)
 
@@ -120,15 +126,20 @@ class ScanTrending(NearbyIndex):
             "subscriptions": [[each.id, each.k, _point(each)] for each in live],
             "documents": [[_corners(each.at), each.counts, each.time] for each in self._documents],
         }
-        arrays = RegionColumn.of_regions(regions, self.space).arrays()
+        column = RegionColumn.of_regions(regions, self.space)
+        arrays = {f"regions/{name}": array for name, array in column.arrays().items()}
+        if self.roads is not None:
+            arrays |= {f"roads/{name}": array for name, array in self.roads.arrays().items()}
         storage.write_arrays(path, "ScanTrending", meta, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         meta, arrays = storage.read_arrays(path, "ScanTrending")
         index = cls.from_settings(meta["settings"])
+        if "roads/nodes" in arrays:
+            index.roads = RoadNetwork.from_arrays(storage.part(arrays, "roads/"), index.space)
         index.now = -inf if meta["now"] is None else meta["now"]
-        column = RegionColumn.from_arrays(arrays, index.space)
+        column = RegionColumn.from_arrays(storage.part(arrays, "regions/"), index.space)
         regions = iter([column.region(row) for row in range(len(column))])
         for id, k, point in meta["subscriptions"]:
             if point is None:
@@ -144,6 +155,9 @@ class ScanTrending(NearbyIndex):
             centre = Message(0, text="", at=place).middle
             index._documents.append(_Document(place, centre, counts, time))
         return index
+
+    def _distance(self, a: Point, b: Point) -> float:
+        return distance(a, b) if self.roads is None else _road_distance(self.roads, a, b)
 
     def _known(self, subscription_id: Id) -> Id:
         if subscription_id not in self._subscriptions:
@@ -194,7 +208,7 @@ class ScanTrending(NearbyIndex):
         parts: dict[str, list[float]] = {}
         for each in self._documents:
             worth = 2.0 ** (self.decay.moment(each.time) - now) / (
-                self.a + distance(at, each.middle)
+                self.a + self._distance(at, each.middle)
             )
             for term, times in each.counts.items():
                 parts.setdefault(term, []).append(times * worth)

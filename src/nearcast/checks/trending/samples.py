@@ -44,6 +44,7 @@ class Pair:
         shared = ScanTrending(half_life=1.0, a=1.0).settings()
         shared |= {k: v for k, v in self.index.settings().items() if k in shared}
         self.oracle = ScanTrending.from_settings(shared)
+        self.oracle.roads = getattr(self.index, "roads", None)
         self.live: dict[Id, AnyTrending] = {}
 
     @property

@@ -19,6 +19,7 @@ from nearcast.boolean.index import possible_id
 from nearcast.model import Id, Message, NearbyTrendingSubscription, Point, Space
 from nearcast.space import EARTH_RADIUS
 from nearcast.trending._columns import DocumentColumns, columns_of_batch, columns_of_one
+from nearcast.trending._cycles import IS_ASKED, UPDATING, WHOLE
 from nearcast.trending._nearby.documents import (
     HELD,
     LANDMARK,
@@ -72,6 +73,8 @@ class FlatNearby(NearbyIndex):
         self._touched = none_touched()
         self._terms_when_counted = 0
         self._extent = np.array([inf, inf, -inf, -inf])
+        if self.roads is not None:
+            self._extend(self.roads.nodes)
         self._longest_list = 0
         self._begin_parts()
 
@@ -268,7 +271,12 @@ class FlatNearby(NearbyIndex):
             updated=int(count[CHANGED]),
             computed=int(count[COMPUTED]),
             refilled=int(count[REFILLED]),
+            cycles=int(count[WHOLE]),
+            updating_cycles=int(count[UPDATING]),
         )
+
+    def count_cycles(self) -> None:
+        self._touched.counts[IS_ASKED] = 1
 
     def check(self) -> None:
         documents = self._documents
@@ -343,10 +351,13 @@ class FlatNearby(NearbyIndex):
     @property
     def _least_share(self) -> float:
         """What a document counts for somebody who is as far as one can be, against who is there."""
-        if self.space is Space.EARTH:
-            return self.a / (self.a + pi * EARTH_RADIUS)
-        width, height = self._extent[2:] - self._extent[:2]
-        return self.a / (self.a + float(np.hypot(width, height))) if width >= 0.0 else 1.0
+        farthest = pi * EARTH_RADIUS
+        if self.space is Space.PLANE:
+            width, height = self._extent[2:] - self._extent[:2]
+            farthest = float(np.hypot(width, height)) if width >= 0.0 else 0.0
+        if self.roads is not None:  # both are off their junctions
+            farthest = 2.0 * farthest + self.roads.longest
+        return self.a / (self.a + farthest)
 
     def _extend(self, at: NDArray[np.float64]) -> None:
         """In a plane: everything lies in this box."""

@@ -3,9 +3,9 @@
 slot   int32[L]      the subscription
 start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
 term   int32[T]
-counts int64[6]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
+counts int64[9]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
                      subscriptions looked at; COMPUTED, scores from documents; REFILLED, lists
-                     made anew; CHANGED lists
+                     made anew; CHANGED lists; the last three are those of `_cycles`
 """
 
 from typing import NamedTuple
@@ -35,7 +35,7 @@ def none_touched() -> Touched:
         np.empty(16, np.int32),
         np.zeros(17, np.int64),
         np.empty(64, np.int32),
-        np.zeros(6, np.int64),
+        np.zeros(9, np.int64),
     )
 
 

@@ -18,6 +18,7 @@ from nearcast.boolean.index import possible_id
 from nearcast.model import Id, Message, Space, TrendingSubscription
 from nearcast.space import RegionColumn
 from nearcast.trending._columns import DocumentColumns, columns_of_batch, columns_of_one
+from nearcast.trending._cycles import IS_ASKED
 from nearcast.trending._regions.documents import LIVE, Archive, Documents, no_documents
 from nearcast.trending._regions.homes import (
     Homes,
@@ -62,6 +63,9 @@ class FlatRegions(TrendingIndex):
     _by_term: ClassVar[bool]
     """Are there runs of documents by cell and term, or by cell only?"""
 
+    _levels_up: int = 0
+    """How many levels above the one that fits regions are?"""
+
     def _begin(self) -> None:
         self._ids = IdTable()
         self._regions = RegionColumn.empty(self.space)
@@ -77,7 +81,7 @@ class FlatRegions(TrendingIndex):
         self._terms_when_counted = 0
         self._remembered = nothing()
         self._clock = np.zeros(2, np.int64)
-        self._counts = np.zeros(4, np.int64)
+        self._counts = np.zeros(7, np.int64)
 
     # ------------------------------------------------------------------ what an index adds
 
@@ -126,7 +130,7 @@ class FlatRegions(TrendingIndex):
         self._check_space("the regions", regions.space)
         k = np.broadcast_to(np.asarray(k, np.int32), len(ids))
         rows, covers = regions.covers()
-        codes = level_codes(rows, covers)
+        codes = level_codes(rows, covers, self._levels_up)
         bounds = covers[np.searchsorted(rows, np.arange(len(ids)))]
         bounds[codes == EVERYWHERE] = (-np.inf, -np.inf, np.inf, np.inf)
         known = self._ids.find(ids)
@@ -355,8 +359,12 @@ class FlatRegions(TrendingIndex):
             int(self._archive.documents.ends[LIVE]),
             int(np.count_nonzero(self._terms.mass)),
             sum(array.nbytes for array in self._arrays().values()),
-            *self._counts.tolist(),
+            *self._counts[: len(self._counts) + IS_ASKED].tolist(),
+            *self._counts[IS_ASKED + 1 :].tolist(),
         )
+
+    def count_cycles(self) -> None:
+        self._counts[IS_ASKED] = 1
 
     # ------------------------------------------------------------------ saving
 

@@ -56,14 +56,20 @@ def no_levels() -> Levels:
     )
 
 
-def level_codes(rows: NDArray[np.int32], covers: NDArray[np.float32]) -> NDArray[np.int64]:
-    """The code of the level of each of rows 0 to n - 1, whose covers are given.  Vectorised."""
+def level_codes(
+    rows: NDArray[np.int32], covers: NDArray[np.float32], levels_up: int = 0
+) -> NDArray[np.int64]:
+    """The code of the level of each of rows 0 to n - 1, whose covers are given.  Vectorised.
+
+    It is so many levels above the one that fits.
+    """
     bounds = covers.astype(np.float64)
     with np.errstate(invalid="ignore"):
         extent = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1])
     far = np.abs(bounds).max(axis=1) / FARTHEST_CELL * (2.0 * HOMES_ACROSS)
     _, log = np.frexp(np.maximum(np.maximum(extent, far), 2.0**SMALLEST_LOG))
-    codes = ORIGIN + log.astype(np.int64)
+    log = log.astype(np.int64) + levels_up
+    codes = ORIGIN + log
     codes[~(np.isfinite(bounds).all(axis=1)) | (log > LARGEST_LOG)] = EVERYWHERE
     first = np.searchsorted(rows, np.arange(int(rows[-1]) + 1 if len(rows) else 0))
     several = np.diff(np.append(first, len(rows))) > 1

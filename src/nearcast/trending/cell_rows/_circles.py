@@ -24,22 +24,29 @@ def cosine_near(is_earth, y):
 
 
 @melting
-def place_in_circle(regions, slot, x, y, cosine):
+def circle_at(regions, slot):
+    """The middle and the square of the radius of a circle; a square of 0 where that is no help."""
+    radius = regions.shape[slot, 2]
+    if regions.kind[slot] != CIRCLE or radius > _LARGEST:
+        return 0.0, 0.0, 0.0
+    return regions.shape[slot, 0], regions.shape[slot, 1], radius * radius
+
+
+@melting
+def place_in_circle(circle, x, y, cosine):
     """INSIDE or OUTSIDE where that is sure, UNSURE else, and for what is no circle.
 
     The point is a document that `cosine` was taken at, or one that may share a region with it.
     """
-    radius = regions.shape[slot, 2]
-    if cosine == 0.0 or regions.kind[slot] != CIRCLE or radius > _LARGEST:
-        return np.int64(UNSURE)
-    across = x - regions.shape[slot, 0]
-    if abs(across) > 90.0:
+    middle, level, radius_squared = circle
+    across = x - middle
+    if cosine == 0.0 or radius_squared == 0.0 or abs(across) > 90.0:
         return np.int64(UNSURE)
     across *= cosine * _METRES
-    up = (y - regions.shape[slot, 1]) * _METRES
+    up = (y - level) * _METRES
     square = across * across + up * up
-    if square < _SURELY_IN * radius * radius:
+    if square < _SURELY_IN * radius_squared:
         return np.int64(INSIDE)
-    if square > _SURELY_OUT * radius * radius:
+    if square > _SURELY_OUT * radius_squared:
         return np.int64(OUTSIDE)
     return np.int64(UNSURE)

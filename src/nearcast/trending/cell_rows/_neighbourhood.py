@@ -1,7 +1,9 @@
 """What others have said around a document of what it says.
 
 around    for each term of the document (n)
-  bound   int64[n]   no region of the level that has the document has more of it; -1: not asked
+  bound   int64[n]   no region of the level that has the document has more of it: what the cells
+                     around have, and once they are gathered, what its neighbours have; -1: not
+                     asked
   first   int64[n]   its neighbours are first:middle, of which the place is known as a point, and
                      middle:last; -1: not gathered
 neighbours  documents that say a term, all terms one after the other
@@ -21,7 +23,7 @@ from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
 from nearcast.trending._regions.runs import COUNT, HIGH, MASS, NONE, number_at
 from nearcast.trending._regions.table import cell_key, run_of
-from nearcast.trending.cell_rows._circles import UNSURE, place_in_circle
+from nearcast.trending.cell_rows._circles import UNSURE, circle_at, place_in_circle
 
 UNKNOWN = -1
 _TIMES = (1 << HIGH) - 1
@@ -111,6 +113,10 @@ def gather(neighbours, used, said, around, i, levels, level, x, y, archive, base
     run = run_of(archive.table, one, other)
     neighbours, used = _gather_run(neighbours, used, run, levels, np.int64(-1), x, y, archive, base)
     around.last[i] = used
+    total = np.int64(0)
+    for n in range(around.first[i], used):
+        total += neighbours.amount[n]
+    around.bound[i] = min(around.bound[i], total)
     return neighbours, used
 
 
@@ -154,9 +160,10 @@ def score_among(neighbours, around, i, slot, archive, regions, is_earth, cosine,
             inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
             total += neighbours.amount[n] * inside
     else:
+        circle = circle_at(regions, slot)
         for n in range(around.first[i], around.middle[i]):
             x, y = neighbours.place[n, 0], neighbours.place[n, 1]
-            inside = place_in_circle(regions, slot, x, y, cosine)
+            inside = place_in_circle(circle, x, y, cosine)
             if inside == UNSURE:
                 rects[0, 0] = rects[0, 2] = x
                 rects[0, 1] = rects[0, 3] = y

@@ -13,6 +13,7 @@ from numba import njit
 from nearcast.inner import leaf, melting
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
+from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
 from nearcast.trending._regions.homes import NO_LEVEL, homes_to_visit
 from nearcast.trending._regions.postings import (
@@ -44,6 +45,7 @@ from nearcast.trending._regions.said import (
 from nearcast.trending.cell_rows._circles import (
     INSIDE,
     UNSURE,
+    circle_at,
     cosine_near,
     place_in_circle,
 )
@@ -79,6 +81,7 @@ def process(
     """
     neighbours = no_neighbours(np.int64(256))
     for step in range(len(nows)):
+        began = begins(counts)
         begin_step(remembered)
         oldest = nows[step] - horizon
         comes = (
@@ -107,6 +110,7 @@ def process(
             if sign < 0:
                 drop_document(archive, number)
         changed[step] = changed_lists(remembered, rows)
+        ends(counts, WHOLE, began)
     return archive, remembered
 
 
@@ -168,10 +172,11 @@ def update_rows(
     most_said = np.int64(0)
     for n in range(len(said.term)):
         most_said = max(most_said, said.amount[n])
+    began = begins(counts)
     while place < end:
         slot = pool[place]
         if i == NEXT_ROW:
-            if place + AHEAD < end:
+            if place + AHEAD < end and (level < 0 or is_in_bounds(pool[place + AHEAD], x, y, rows)):
                 bring_near(pool[place + AHEAD], rows, regions)
             if not has_document(
                 slot, level, x, y, cosine, rows, regions, is_earth, rects, at[RECTANGLES]
@@ -181,6 +186,7 @@ def update_rows(
             if not has_room(remembered, rows, slot):
                 wanted = np.int64(ROOM_TO_REMEMBER)
                 break
+            began = begins(counts)
             i = np.int64(0)
             before = rows.outside[slot]
             hit += 1
@@ -242,6 +248,7 @@ def update_rows(
             enter(rows, slot, said.term[i], score, spelling)
             last = least(rows, slot)
             i += 1
+        ends(counts, UPDATING, began)
         if wanted != NOTHING:
             break
         i = np.int64(NEXT_ROW)
@@ -262,20 +269,26 @@ def bring_near(slot, rows, regions):
 
 
 @melting
+def is_in_bounds(slot, x, y, rows):
+    """Is a point in the cover of a region?"""
+    return (
+        (x >= rows.bounds[slot, 0])
+        & (x <= rows.bounds[slot, 2])
+        & (y >= rows.bounds[slot, 1])
+        & (y <= rows.bounds[slot, 3])
+    )
+
+
+@melting
 def has_document(slot, level, x, y, cosine, rows, regions, is_earth, rects, count):
     """Is the document in the region of a row?  `level` is NO_LEVEL when it is not at one point."""
     if level < 0:
         if rows.head[slot, K] == 0:
             return False
-    elif (
-        x < rows.bounds[slot, 0]
-        or x > rows.bounds[slot, 2]
-        or y < rows.bounds[slot, 1]
-        or y > rows.bounds[slot, 3]
-    ):
+    elif not is_in_bounds(slot, x, y, rows):
         return False
     else:
-        inside = place_in_circle(regions, slot, x, y, cosine)
+        inside = place_in_circle(circle_at(regions, slot), x, y, cosine)
         if inside != UNSURE:
             return inside == INSIDE
     return region_meets(

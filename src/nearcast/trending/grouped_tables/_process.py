@@ -10,6 +10,7 @@ from numba import njit
 
 from nearcast.inner import inner, leaf, melting
 from nearcast.space._kernels import region_meets
+from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._regions.documents import (
     LIVE,
     RECTS,
@@ -82,6 +83,7 @@ def process(
     rects, other_rects = np.empty((MOST_RECTS, 4)), np.empty((MOST_RECTS, 4))
     groups, pool = grouping.groups, grouping.runs.pool
     for step in range(len(nows)):
+        began = begins(counts)
         begin_step(remembered)
         oldest = nows[step] - horizon
         comes = (
@@ -138,6 +140,7 @@ def process(
             if sign < 0:
                 drop_document(archive, number)
         changed[step] = changed_lists(remembered, rows)
+        ends(counts, WHOLE, began)
     return archive, scores, remembered
 
 
@@ -196,12 +199,13 @@ def update_row(
     archive, scores, terms, sums, remembered, spelling, base, counts, rects, count, other_rects,
 ):  # fmt: skip
     """One member of a group: is the document in its region, and what does that change?"""
+    if not in_common and not region_meets(
+        regions.kind, regions.shape, regions.ring_start, regions.polygon_start,
+        regions.vertices, slot, is_earth, rects, np.int64(0), count,
+    ):  # fmt: skip
+        return
+    began = begins(counts)
     if not in_common:
-        if not region_meets(
-            regions.kind, regions.shape, regions.ring_start, regions.polygon_start,
-            regions.vertices, slot, is_earth, rects, np.int64(0), count,
-        ):  # fmt: skip
-            return
         for i in range(len(said.term)):
             term = np.int64(said.term[i])
             own = change(scores, owner(slot, OWN), term, sign * said.amount[i])
@@ -213,6 +217,7 @@ def update_row(
     counts[UPDATED] += 1
     if sign > 0:
         add(counts[UPDATED], group, slot, said, rows, scores, terms, remembered, spelling)
+        ends(counts, UPDATING, began)
         return
     fell = take_away(slot, said, rows, terms, remembered, spelling)
     if fell and may_lack(rows, slot, max(rows.outside[slot], groups.outside[group])):
@@ -222,6 +227,7 @@ def update_row(
         groups.outside[group] = 0
         counts[REFILLED] += 1
         refill(rows, slot, levels, archive, regions, is_earth, base, sums, other_rects, spelling)
+    ends(counts, UPDATING, began)
 
 
 @melting

@@ -6,8 +6,8 @@
     first  int32[V, 2]    by term: its FIRST group, -1 for none; HELD, how many documents they have
     counts int64[2]       GROUPS ever made; VACANT, the first vacant one
 
-No group is longer than TEN times `a` across (Tdist; in the paper 100 km where `a` is 5 to 20). When
-a term has lost documents its groups are made again.
+No group is longer across than `group_width` (Tdist). When a term has lost documents its groups are
+made again.
 """
 
 import math
@@ -23,7 +23,6 @@ from nearcast.trending._nearby.documents import START, WEIGHT, larger
 LOW, HIGH, MASS = 0, 3, 6
 FIRST, HELD = range(2)
 GROUPS, VACANT = range(2)
-TEN = 10.0
 
 
 class Groups(NamedTuple):
@@ -55,9 +54,9 @@ def diagonal_with(box, x, y, z):
 
 
 @inner
-def add_to_group(groups, term, x, y, z, weight, rules):
+def add_to_group(groups, term, x, y, z, weight, group_width):
     """Algorithm 2 (GCOC): into the group that stays the smallest, or a new one.  O(groups)."""
-    best, shortest = np.int64(-1), TEN * rules.a
+    best, shortest = np.int64(-1), group_width
     g = np.int64(groups.first[term, FIRST])
     while g >= 0:
         across = diagonal_with(groups.box[g], x, y, z)
@@ -103,7 +102,7 @@ def drop_groups(groups, term):
 
 
 @inner
-def follow_documents(groups, term, documents, rules):
+def follow_documents(groups, term, documents, group_width):
     """The groups of a term that was just said, or has lost documents, have them all."""
     start, held = documents.lists[term, START], documents.lists[term, columns_of.HELD]
     begin = start + held - 1
@@ -114,25 +113,6 @@ def follow_documents(groups, term, documents, rules):
         place = documents.place[documents.doc[p]]
         groups = add_to_group(
             groups, term, place[columns_of.X], place[columns_of.Y], place[columns_of.Z],
-            documents.times[p] * place[WEIGHT], rules,
+            documents.times[p] * place[WEIGHT], group_width,
         )  # fmt: skip
     return groups
-
-
-@inner
-def most_in_box(groups, term, box, enough, rules):
-    """More than a term has anywhere in a box (Eq. 13, 16), or `enough`.  O(groups)."""
-    total = 0.0
-    g = np.int64(groups.first[term, FIRST])
-    while g >= 0 and total <= enough:
-        square = 0.0
-        for axis in range(3):
-            gap = max(
-                0.0,
-                groups.box[g, LOW + axis] - box[HIGH + axis],
-                box[LOW + axis] - groups.box[g, HIGH + axis],
-            )
-            square += gap * gap
-        total += groups.box[g, MASS] / (rules.a + math.sqrt(square))
-        g = np.int64(groups.next[g])
-    return total

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from nearcast.inner import inner
 from nearcast.trending._nearby import documents as columns_of
 from nearcast.trending._nearby.documents import HELD, LOST, MASS, START, WEIGHT
-from nearcast.trending._nearby.places import distance
+from nearcast.trending._nearby.places import distance, way
 from nearcast.trending._nearby.spelling import is_better
 from nearcast.trending._nearby.touched import COMPUTED, LISTS, REFILLED, STEP, with_room
+from nearcast.trending.sst._roads import has_roads, score_by_road
 
 LON, LAT, X, Y, Z = range(5)
 K, LISTED, STAMP, LEAF, NEXT, BEFORE = range(6)
@@ -45,15 +46,28 @@ def no_lists() -> Lists:
 
 
 @inner
-def exact_score(lists, slot, term, documents, touched, rules):
-    """What the documents of a term give to a subscription (Eq. 2).  O(documents of the term)."""
+def exact_score(lists, slot, term, documents, roads, touched, rules):
+    """What the documents of a term give to a subscription (Eq. 2).  O(documents of the term).
+
+    Off by a millionth where errors are allowed.
+    """
     touched.counts[COMPUTED] += 1
-    lon, lat = lists.place[slot, LON], lists.place[slot, LAT]
-    start, total, place = documents.lists[term, START], 0.0, documents.place
+    if has_roads(roads):
+        return score_by_road(roads, slot, term, documents, rules.a)
+    here = lists.place[slot]
+    start, total = documents.lists[term, START], 0.0
     for p in range(start, start + documents.lists[term, HELD]):
-        d = documents.doc[p]
-        far = distance(lon, lat, place[d, columns_of.LON], place[d, columns_of.LAT], rules.on_earth)
-        total += documents.times[p] * place[d, WEIGHT] / (rules.a + far)
+        place = documents.place[documents.doc[p]]
+        if rules.field_error > 0.0:
+            far = way(
+                place[columns_of.X] - here[X], place[columns_of.Y] - here[Y],
+                place[columns_of.Z] - here[Z], rules.on_earth,
+            )  # fmt: skip
+        else:
+            far = distance(
+                here[LON], here[LAT], place[columns_of.LON], place[columns_of.LAT], rules.on_earth
+            )
+        total += documents.times[p] * place[WEIGHT] / (rules.a + far)
     return total
 
 
@@ -113,7 +127,7 @@ def put_term(lists, slot, term, score, spelling):
 
 
 @inner
-def refill(lists, slot, documents, touched, spelling, rules):
+def refill(lists, slot, documents, roads, touched, spelling, rules):
     """A list from the documents alone.  O(documents of frequent terms)."""
     touched = remember(touched, lists, slot)
     touched.counts[REFILLED] += 1
@@ -121,22 +135,21 @@ def refill(lists, slot, documents, touched, spelling, rules):
     for t in range(len(documents.lists)):
         most = (documents.sums[t, MASS] + documents.sums[t, LOST]) / rules.a
         if documents.lists[t, HELD] > 0 and most >= last_score(lists, slot):
-            score = exact_score(lists, slot, t, documents, touched, rules)
+            score = exact_score(lists, slot, t, documents, roads, touched, rules)
             put_term(lists, slot, t, score, spelling)
     return touched
 
 
 @inner
 def sort_decayed(lists, slot, scale):
-    """All scores of a list as of now, sorted: what Lemma 3 saves.  O(k log k)."""
-    listed = lists.head[slot, LISTED]
-    now = np.empty(listed)
-    for p in range(listed):
-        now[p] = -lists.score[slot, p] * scale
-    order = np.argsort(now, kind="mergesort")
-    terms, scores = lists.term[slot, :listed].copy(), lists.score[slot, :listed].copy()
-    for p in range(listed):
-        lists.term[slot, p], lists.score[slot, p] = terms[order[p]], scores[order[p]]
+    """All scores of a list as of now, sorted: what Lemma 3 saves.  O(k) where it was sorted."""
+    terms, scores = lists.term[slot], lists.score[slot]
+    for p in range(1, lists.head[slot, LISTED]):
+        term, score = terms[p], scores[p]
+        while p > 0 and scores[p - 1] * scale < score * scale:
+            terms[p], scores[p] = terms[p - 1], scores[p - 1]
+            p -= 1
+        terms[p], scores[p] = term, score
 
 
 @inner

@@ -7,8 +7,8 @@
                            a leaf's first subscription; COUNT of subscriptions below; DEPTH
     counts  int64[2]       NODES; VACANT, the first of four vacant ones, whose CHILD leads on
 
-A cell with more than CAPACITY subscriptions (M of the paper) is cut in four in the middle of what
-it has, since a plane has no border; four with no more than that together are one again.
+A cell with more subscriptions than its capacity (M of the paper) is cut in four in the middle of
+what it has, since a plane has no border; four with half as many together are one again.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from nearcast.trending.sst._lists import BEFORE, LAT, LEAF, LON, NEXT, X, last_s
 LOW, HIGH, LABEL = 0, 3, 6
 CHILD, PARENT, FIRST, COUNT, DEPTH = range(5)
 NODES, VACANT = range(2)
-CAPACITY = 32
 DEEPEST = 60
 
 
@@ -90,7 +89,7 @@ def chain(tree, node, lists, slot):
 
 
 @inner
-def insert(tree, lists, slot):
+def insert(tree, lists, slot, capacity):
     """Algorithm 5.  O(depth), amortised."""
     node = np.int64(0)
     while tree.link[node, CHILD] >= 0:
@@ -98,15 +97,15 @@ def insert(tree, lists, slot):
         cover(tree, node, lists, slot)
         node = child_of(tree, node, lists, slot)
     chain(tree, node, lists, slot)
-    tree = cut(tree, lists, node)
+    tree = cut(tree, lists, node, capacity)
     relabel(tree, lists, np.int64(lists.head[slot, LEAF]))
     return tree
 
 
 @inner
-def cut(tree, lists, node):
+def cut(tree, lists, node, capacity):
     """A leaf with too many becomes four; one of them again, where all went into it."""
-    while tree.link[node, COUNT] > CAPACITY and tree.link[node, DEPTH] < DEEPEST:
+    while tree.link[node, COUNT] > capacity and tree.link[node, DEPTH] < DEEPEST:
         west, south, east, north = np.inf, np.inf, -np.inf, -np.inf
         slot = np.int64(tree.link[node, FIRST])
         while slot >= 0:
@@ -147,7 +146,7 @@ def cut(tree, lists, node):
 
 
 @inner
-def remove(tree, lists, slot):
+def remove(tree, lists, slot, capacity):
     """Algorithm 6.  O(depth), amortised."""
     node = np.int64(lists.head[slot, LEAF])
     following, before = lists.head[slot, NEXT], lists.head[slot, BEFORE]
@@ -163,7 +162,7 @@ def remove(tree, lists, slot):
         node = np.int64(tree.link[node, PARENT])
     relabel(tree, lists, leaf)
     parent = np.int64(tree.link[leaf, PARENT])
-    while parent >= 0 and tree.link[parent, COUNT] <= CAPACITY // 2:
+    while parent >= 0 and tree.link[parent, COUNT] <= capacity // 2:
         unite(tree, lists, parent)
         leaf, parent = parent, np.int64(tree.link[parent, PARENT])
     relabel(tree, lists, leaf)
@@ -186,15 +185,42 @@ def unite(tree, lists, node):
 
 @inner
 def relabel(tree, lists, node):
-    """The labels of a leaf and of the cells above it.  O(capacity + depth)."""
+    """The labels of a leaf and of all cells above it.  O(capacity + depth)."""
+    label_leaf(tree, lists, node)
+    node = np.int64(tree.link[node, PARENT])
+    while node >= 0:
+        label_inner(tree, node)
+        node = np.int64(tree.link[node, PARENT])
+
+
+@inner
+def relabel_changed(tree, lists, node):
+    """As `relabel`, where labels were right before lists changed: only as far as they changed."""
+    label_leaf(tree, lists, node)
+    node = np.int64(tree.link[node, PARENT])
+    while node >= 0 and label_inner(tree, node):
+        node = np.int64(tree.link[node, PARENT])
+
+
+@inner
+def label_leaf(tree, lists, node):
+    """The lowest last score of the lists of a leaf.  O(capacity)."""
     label = np.inf
     slot = np.int64(tree.link[node, FIRST])
     while slot >= 0:
         label = min(label, last_score(lists, slot))
         slot = np.int64(lists.head[slot, NEXT])
     tree.box[node, LABEL] = label
-    node = np.int64(tree.link[node, PARENT])
-    while node >= 0:
-        child = tree.link[node, CHILD]
-        tree.box[node, LABEL] = tree.box[child : child + 4, LABEL].min()
-        node = np.int64(tree.link[node, PARENT])
+
+
+@inner
+def label_inner(tree, node):
+    """The lowest label of its quarters: is it another one than before?"""
+    child = np.int64(tree.link[node, CHILD])
+    label = min(
+        min(tree.box[child, LABEL], tree.box[child + 1, LABEL]),
+        min(tree.box[child + 2, LABEL], tree.box[child + 3, LABEL]),
+    )
+    is_other = label != tree.box[node, LABEL]
+    tree.box[node, LABEL] = label
+    return is_other

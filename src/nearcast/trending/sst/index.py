@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast import storage
+from nearcast.model import Space
+from nearcast.model._checks import finite_number, positive_count
+from nearcast.space.road_network import Labels, RoadNetwork
 from nearcast.trending._columns import DocumentColumns
 from nearcast.trending._nearby.index import FlatNearby
+from nearcast.trending.decay import DEFAULT_HORIZON
 from nearcast.trending.sst._groups import Groups, no_groups
 from nearcast.trending.sst._lists import LAT, LEAF, LISTED, LON, K, Lists, no_lists
 from nearcast.trending.sst._process import (
@@ -16,11 +22,16 @@ from nearcast.trending.sst._process import (
     GROUPED,
     IN_CELLS,
     TAILORED,
+    Pieces,
     publish_all,
     subscribe_all,
     unsubscribe_one,
 )
 from nearcast.trending.sst._quadtree import CHILD, COUNT, LABEL, Quadtree, no_quadtree
+from nearcast.trending.sst._roads import Roads, roads_of
+from nearcast.trending.term_rules import TermRules
+
+GROUP_WIDTH = 10.0  # in `a`; in the paper 100 km where `a` is 5 to 20
 
 
 class SST(FlatNearby):
@@ -35,6 +46,11 @@ class SST(FlatNearby):
     overflow; distances of boxes are straight lines in space, so that bounds hold on the Earth; old
     documents are forgotten one by one and the groups made again (Eq. 14 forgets whole groups).
 
+    - `group_width`: no group of documents is longer across; Tdist in the paper, 10 `a` unless given
+    - `cell_capacity`: a cell with more subscriptions is cut in four; M in the paper
+    - `roads`: distances are those along these roads. Straight ones, which are never longer, still
+      bound scores (Theorem 2)
+
     >>> from nearcast.model import Message, NearbyTrendingSubscription, Point
     >>> index = SST(half_life=3600.0)
     >>> here = Point(2.35, 48.86)
@@ -45,10 +61,55 @@ class SST(FlatNearby):
     ('bus',)
     """
 
-    _parts: ClassVar[dict[str, Any]] = {"lists": Lists, "groups": Groups, "tree": Quadtree}
+    _parts: ClassVar[dict[str, Any]] = {
+        "lists": Lists,
+        "groups": Groups,
+        "tree": Quadtree,
+        "roads": Roads,
+    }
     _piece: ClassVar[int] = IN_CELLS
+    follows_roads = True
+
+    def __init__(
+        self,
+        *,
+        half_life: float,
+        a: float | None = None,
+        max_error: float = 0.01,
+        horizon: int = DEFAULT_HORIZON,
+        space: Space = Space.EARTH,
+        lateness: float = 0.0,
+        terms: TermRules | None = None,
+        group_width: float | None = None,
+        cell_capacity: int = 32,
+        roads: RoadNetwork | None = None,
+    ) -> None:
+        self._group_width = group_width
+        if group_width is not None and finite_number(group_width, "group_width") < 0:
+            raise ValueError(f"group_width {group_width} is negative; give a distance")
+        self.cell_capacity = positive_count(cell_capacity, "cell_capacity")
+        super().__init__(
+            half_life=half_life,
+            a=a,
+            max_error=max_error,
+            horizon=horizon,
+            space=space,
+            lateness=lateness,
+            terms=terms,
+            roads=roads,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        chosen = {"group_width": self._group_width, "cell_capacity": self.cell_capacity}
+        return super().settings() | chosen
+
+    @property
+    def group_width(self) -> float:
+        """How long groups of documents may be across."""
+        return GROUP_WIDTH * self.a if self._group_width is None else float(self._group_width)
 
     def _begin_parts(self) -> None:
+        self._roads = roads_of(self.roads)
         self._lists = no_lists()
         self._groups = no_groups()
         self._tree = no_quadtree()
@@ -59,11 +120,18 @@ class SST(FlatNearby):
         self._room_for_lists(int(slots.max()) + 1, int(k.max()))
         self._room_for_groups()
         self._state = subscribe_all(
-            self._state, slots, k, at, self._piece, self._vocabulary.spelling(), self._rules
+            self._state,
+            slots,
+            k,
+            at,
+            self._snapped(at),
+            self._pieces,
+            self._vocabulary.spelling(),
+            self._rules,
         )
 
     def _leave(self, slot: int) -> None:
-        unsubscribe_one(self._lists, self._tree, slot, self._piece)
+        unsubscribe_one(self._lists, self._tree, slot, self._pieces)
 
     def _pass(
         self, columns: DocumentColumns, now: NDArray[np.float64], until: float
@@ -74,11 +142,12 @@ class SST(FlatNearby):
             columns.moment,
             now,
             columns.middle,
+            self._snapped(columns.middle),
             columns.term_start,
             columns.term,
             columns.times,
             until,
-            self._piece,
+            self._pieces,
             self._vocabulary.spelling(),
             self._rules,
         )
@@ -100,6 +169,17 @@ class SST(FlatNearby):
         self._lists.term[in_lists] = new[self._lists.term[in_lists]]
         groups = no_groups()  # made again when their terms are said
         self._groups = groups._replace(first=np.full((0, 2), -1, np.int32))
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        network = {} if self.roads is None else self.roads.arrays()
+        return super()._arrays() | {f"network/{name}": array for name, array in network.items()}
+
+    def _take_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._take_arrays(arrays)
+        network = storage.part(arrays, "network/")
+        if network:
+            labels = Labels(self._roads.first, self._roads.hub, self._roads.far)
+            self.roads = RoadNetwork.from_arrays(network, self.space, labels)
 
     def _check_parts(self) -> None:
         lists, live = self._lists, self._ids.live_slots()
@@ -133,6 +213,9 @@ class SST(FlatNearby):
                 _grown(lists.term, (rows, width)),
                 _grown(lists.score, (rows, width)),
             )
+            if self.roads is not None:
+                subscriber = _grown(self._roads.subscriber, (rows, 2))
+                self._roads = self._roads._replace(subscriber=subscriber)
 
     def _room_for_groups(self) -> None:
         held, needed = len(self._groups.first), len(self._documents.lists)
@@ -140,13 +223,25 @@ class SST(FlatNearby):
             more = np.tile(np.array([-1, 0], np.int32), (needed - held, 1))
             self._groups = self._groups._replace(first=np.concatenate([self._groups.first, more]))
 
+    def _snapped(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Where places are on the roads."""
+        return np.zeros((1, 2)) if self.roads is None else self.roads.nearest(at)
+
+    @property
+    def _pieces(self) -> Pieces:
+        return Pieces(self._piece, self.group_width, self.cell_capacity)
+
     @property
     def _state(self) -> Any:
-        return self._documents, self._lists, self._groups, self._tree, self._touched
+        return (
+            self._documents, self._lists, self._groups, self._tree, self._roads, self._touched
+        )  # fmt: skip
 
     @_state.setter
     def _state(self, state: Any) -> None:
-        self._documents, self._lists, self._groups, self._tree, self._touched = state
+        (
+            self._documents, self._lists, self._groups, self._tree, self._roads, self._touched
+        ) = state  # fmt: skip
 
 
 class FTS(SST):

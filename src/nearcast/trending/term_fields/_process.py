@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.inner import inner
+from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.places import spot
 from nearcast.trending._nearby.touched import CHANGED, STEP, next_step
@@ -249,7 +250,9 @@ def arrive(state, lon, lat, moment, term, times, spelling, rules):
         documents, cells, tree, touched = welcome(
             (documents, cells, tree, touched), term[j], times[j] * weight, x, y, z, spelling, rules
         )
+    began = begins(touched.counts)
     tree, touched = clean(cells, tree, touched, spelling, rules)
+    ends(touched.counts, UPDATING, began)
     return documents, cells, tree, touched
 
 
@@ -261,6 +264,7 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
     changed = np.zeros(len(moment), np.int32)
     next_step(touched)
     for i in range(len(moment)):
+        began = begins(touched.counts)
         if i > 0:
             next_step(touched)
         documents, cells, tree, touched = pass_time(
@@ -275,6 +279,7 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
         )  # fmt: skip
         changed[i] = count_changed(touched, cells)
         touched.counts[CHANGED] += changed[i]
+        ends(touched.counts, WHOLE, began)
     if len(moment) == 0:
         documents, cells, tree, touched = pass_time(
             (documents, cells, tree, touched), until, spelling, rules

@@ -3,6 +3,7 @@
 import numpy as np
 
 from nearcast.inner import inner
+from nearcast.trending._cycles import UPDATING, begins, ends
 from nearcast.trending._nearby.documents import LOST, MASS
 from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import CANDIDATES, STEP
@@ -154,7 +155,9 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
                 bound = np.inf
         if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
             if cells.head[c, LOOKED] != touched.counts[STEP]:
+                began = begins(touched.counts)
                 tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+                ends(touched.counts, UPDATING, began)
             if bound > MARGIN * cells.frame[c, FLOOR]:
                 cells = add_row(cells, c, term, documents, touched, rules)
                 full[above[level]] += 1

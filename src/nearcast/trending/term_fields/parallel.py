@@ -99,7 +99,13 @@ class ParallelTermFields(NearbyIndex):
             updated=one.updated + other.updated,
             computed=one.computed + other.computed,
             refilled=one.refilled + other.refilled,
+            cycles=one.cycles + other.cycles,
+            updating_cycles=one.updating_cycles + other.updating_cycles,
         )
+
+    def count_cycles(self) -> None:
+        for half in self._halves:
+            half.count_cycles()
 
     def check(self) -> None:
         for number, half in enumerate(self._halves):

@@ -11,6 +11,7 @@ from numba import njit
 
 from nearcast.inner import leaf, melting
 from nearcast.space._kernels import region_meets
+from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
 from nearcast.trending._regions.homes import homes_to_visit
 from nearcast.trending._regions.postings import (
@@ -58,6 +59,7 @@ def process(
     """
     rects, other_rects = np.empty((MOST_RECTS, 4)), np.empty((MOST_RECTS, 4))
     for step in range(len(nows)):
+        began = begins(counts)
         begin_step(remembered)
         oldest = nows[step] - horizon
         comes = (
@@ -105,6 +107,7 @@ def process(
             if sign < 0:
                 drop_document(archive, number)
         changed[step] = changed_lists(remembered, rows)
+        ends(counts, WHOLE, began)
     return archive, scores, remembered
 
 
@@ -124,6 +127,7 @@ def update_rows(
             continue
         if not has_room(remembered, rows, slot):
             return place
+        began = begins(counts)
         counts[UPDATED] += 1
         if sign > 0:
             if method == DIRECT:
@@ -140,6 +144,7 @@ def update_rows(
                     rows, slot, levels, archive, regions, is_earth, base, sums, other_rects,
                     spelling,
                 )  # fmt: skip
+        ends(counts, UPDATING, began)
         place += 1
     return place
 

@@ -8,19 +8,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast import storage
+from nearcast.model import Space
+from nearcast.model._checks import positive_count
 from nearcast.trending._columns import DocumentColumns
 from nearcast.trending._regions.check import check_rows
 from nearcast.trending._regions.documents import LIVE
 from nearcast.trending._regions.index import BASE, FlatRegions
+from nearcast.trending.decay import DEFAULT_HORIZON
+from nearcast.trending.term_rules import TermRules
 from nearcast.trending.term_tables._process import DIRECT, INDEXED, count_regions, process
 from nearcast.trending.term_tables._scores import Scores, no_scores, renumbered_scores
 
 
 class TermTables(FlatRegions):
-    """What every term has in every region, in one table; a method says how lists follow."""
+    """What every term has in every region, in one table; a method says how lists follow.
+
+    The cells of its grids are `cells_larger` times as large as those of other indexes, which are
+    just as large as regions; it is rounded up to a power of two.
+    """
 
     _by_term: ClassVar[bool] = False
     _method: ClassVar[int]
+
+    def __init__(
+        self,
+        *,
+        half_life: float,
+        horizon: int = DEFAULT_HORIZON,
+        space: Space = Space.EARTH,
+        lateness: float = 0.0,
+        terms: TermRules | None = None,
+        cells_larger: int = 1,
+    ) -> None:
+        self.cells_larger = positive_count(cells_larger, "cells_larger")
+        self._levels_up = (self.cells_larger - 1).bit_length()
+        super().__init__(
+            half_life=half_life, horizon=horizon, space=space, lateness=lateness, terms=terms
+        )
+
+    def settings(self) -> dict[str, Any]:
+        return super().settings() | {"cells_larger": self.cells_larger}
 
     def _begin(self) -> None:
         super()._begin()
