@@ -33,6 +33,7 @@ def row_at(figure, point, index):
         expiring_microseconds=12.0,
         buffered_per_subscription=13.0,
         microseconds_per_move=14.0,
+        messages_per_second=20.0,
         matching_microseconds=18.0,
         updating_microseconds=19.0,
         details={"inserting_microseconds": 15.0, "relocating_microseconds": 16.0, "reports": 17},
