@@ -18,7 +18,7 @@ DEMO_OPTIONS := --seconds $(SECONDS)
 endif
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo test check format bench soak lock clean
+.PHONY: setup demo test test-thorough check format bench soak lock clean
 
 setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels
 
@@ -63,6 +63,10 @@ demo: setup
 test: $(VENV)/.nearcast $(VENV)/.java
 	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
+
+# Variants, sizes and repetitions beyond those of `make test`.
+test-thorough: setup
+	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup -m thorough
 
 check: setup
 	$(BIN)/ruff format --check .

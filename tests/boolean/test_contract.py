@@ -82,8 +82,15 @@ INDEXES = {
 }
 
 
+# Those with settings are also in the state machine.
+CASES = [
+    pytest.param(make_index, id=name, marks=[pytest.mark.thorough] * ("," in name))
+    for name, make_index in INDEXES.items()
+]
+
+
 @pytest.mark.parametrize("check", boolean_checks(), ids=lambda check: check.__name__)
-@pytest.mark.parametrize("make_index", INDEXES.values(), ids=INDEXES)
+@pytest.mark.parametrize("make_index", CASES)
 def test_contract(make_index, check):
     check(make_index)
 

@@ -131,9 +131,9 @@ def run(name, make_index, examples):
 
 @pytest.mark.parametrize("name", [name for name in INDEXES if name != "ScanMoving"])
 def test_any_order_of_events(name):
-    run(name, INDEXES[name], 40 if name == "WordQuadtrees" else 15)
+    run(name, INDEXES[name], 30 if name == "WordQuadtrees" else 10)
 
 
 @pytest.mark.parametrize("name", RIVALS)
 def test_any_order_of_events_of_rivals(name):
-    run(name, RIVALS[name], 5)
+    run(name, RIVALS[name], 4)

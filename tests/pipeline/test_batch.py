@@ -83,7 +83,10 @@ def expected(rows):
     return pairs
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    "shards",
+    [pytest.param(1, marks=pytest.mark.thorough), 3, pytest.param(7, marks=pytest.mark.thorough)],
+)
 @pytest.mark.parametrize("kind", [Hash, Location, Keyword])
 def test_every_partitioning_equals_the_oracle(both, rows, expected, kind, shards):
     matched = match(*both, partitioning=planned(kind, *rows, shards))

@@ -153,7 +153,7 @@ class Comparison(RuleBasedStateMachine):
 for kind in INDEXES:
     case = type(kind.__name__, (Comparison,), {"kind": kind}).TestCase
     # Those that are made of pieces share each of them with two others.
-    examples = 30 if kind is WordLists else 10
+    examples = 25 if kind is WordLists else 7
     case.settings = settings(max_examples=examples, stateful_step_count=40)
     globals()[f"Test{kind.__name__}"] = case
 del case

@@ -10,7 +10,7 @@ from nearcast.service.matching import supervisor as module
 from nearcast.service.matching.process import MatchingSettings
 from nearcast.service.matching.supervisor import Supervisor
 
-SETTINGS = MatchingSettings("nowhere", "local[2]", 10, 1.0, 10, "10", 1000.0)
+SETTINGS = MatchingSettings("nowhere", "local[2]", 10, 1.0, 10, "10", 1000.0, 60.0)
 SAYS_AND_WAITS = """
 import os, sys
 print('{"state": "running"}', flush=True)

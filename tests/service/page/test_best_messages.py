@@ -88,6 +88,7 @@ def test_click_a_point_subscribe_and_see_the_list_change(town, open_page, tmp_pa
     assert town.service.subscriptions.count(owner) == 0
 
 
+@pytest.mark.thorough
 def test_the_keyboard_is_enough(town, open_page):
     page = open_page(town.address)
     tab_to(page, page.get_by_role("tab", name="Every match"))
@@ -143,6 +144,7 @@ def test_each_panel_draws_for_itself(town, open_page):
     expect(field(page, "Point")).to_have_value("14.25, 40.84")
 
 
+@pytest.mark.thorough
 def test_a_phone_in_the_dark_has_it_too(town, open_page, tmp_path):
     page = open_panel(
         town,

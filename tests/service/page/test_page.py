@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from nearcast.model import Box, Circle, Polygon
@@ -62,6 +63,7 @@ def test_draw_a_box_subscribe_and_see_why_a_match_arrived(town, open_page, tmp_p
     assert town.service.subscriptions.count(owner) == 0
 
 
+@pytest.mark.thorough
 def test_draw_a_circle_and_a_polygon(town, open_page):
     page = open_page(town.address)
     press(page, "Circle")
@@ -202,6 +204,7 @@ def test_a_fault_of_the_stores_is_not_the_end_of_the_matches(town, open_page, mo
     caplog.clear()
 
 
+@pytest.mark.thorough
 def test_a_list_holds_still_under_the_mouse(town, open_page):
     page = open_page(town.address)
     subscribe(page, "coffee", name="all")
@@ -234,6 +237,7 @@ def test_a_phone_has_it_all_below_each_other(town, open_page, tmp_path):
     page.screenshot(path=tmp_path / "phone.png")
 
 
+@pytest.mark.thorough
 def test_dark_when_the_system_is(town, open_page, tmp_path):
     colour = "getComputedStyle(document.querySelector('.side')).backgroundColor"
     light = open_page(town.address)
@@ -262,6 +266,7 @@ def test_the_root_leads_to_the_page_and_the_api_keeps_its_errors(town, open_page
     assert "error" in answer.json()
 
 
+@pytest.mark.thorough
 def test_the_first_view_is_of_the_subscriptions_where_nothing_is_said(start_town, open_page):
     with start_town() as town:
         page = open_page(town.address)
