@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
 from nearcast.topk.distributions.distribution import Distribution, check_shards, hash_of_id
 from nearcast.topk.distributions.placement import Placement
+from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 
@@ -29,6 +32,16 @@ class ByHash(Distribution):
 
     def __post_init__(self) -> None:
         check_shards(self.shards)
+
+    @classmethod
+    def plan(
+        cls,
+        subscriptions: Sequence[TopKSubscription],
+        messages: MessageBatch,
+        shards: int,
+        scoring: Scoring,
+    ) -> Self:
+        return cls(shards)
 
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
         return Placement.at(hash_of_id(subscription.id) % self.shards)

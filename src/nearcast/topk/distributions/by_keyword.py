@@ -13,6 +13,7 @@ from nearcast.model import TopKSubscription
 from nearcast.topk.distributions.distribution import Distribution, Targets
 from nearcast.topk.distributions.placement import Placement
 from nearcast.topk.distributions.word_ranges import WordRanges
+from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 
@@ -36,7 +37,11 @@ class ByKeyword(Distribution):
 
     @classmethod
     def plan(
-        cls, subscriptions: Sequence[TopKSubscription], messages: MessageBatch, shards: int
+        cls,
+        subscriptions: Sequence[TopKSubscription],
+        messages: MessageBatch,
+        shards: int,
+        scoring: Scoring,
     ) -> Self:
         """Divide the words by their cost, given samples of what is to come."""
         wanted = [each.keywords for each in subscriptions]

@@ -13,6 +13,7 @@ from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
 from nearcast.topk.distributions.distribution import Distribution, check_shards, hash_of_id
 from nearcast.topk.distributions.placement import Placement
+from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 Node = tuple[int, float, int, int]
@@ -43,7 +44,11 @@ class ByLocation(Distribution):
 
     @classmethod
     def plan(
-        cls, subscriptions: Sequence[TopKSubscription], messages: MessageBatch, shards: int
+        cls,
+        subscriptions: Sequence[TopKSubscription],
+        messages: MessageBatch,
+        shards: int,
+        scoring: Scoring,
     ) -> Self:
         """Algorithm 3 of DSkype for any number of shards, given samples.  O(rows log rows)."""
         check_shards(shards)

@@ -14,10 +14,11 @@ from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
 from nearcast.topk._flat.columns import unit_vectors
 from nearcast.topk.distributions.by_keyword import ByKeyword
-from nearcast.topk.distributions.distribution import Targets, check_shards
+from nearcast.topk.distributions.distribution import Targets
+from nearcast.topk.distributions.lowest_scores import lowest_scores
 from nearcast.topk.distributions.placement import NOTHING, Placement
 from nearcast.topk.distributions.word_ranges import WordRanges
-from nearcast.topk.index import TopKIndex
+from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 ROUNDING = 1e-9  # what a score may be above its bound by
@@ -27,7 +28,7 @@ FEWEST = 30  # messages that tell how heavy a word is
 
 @dataclass(frozen=True)
 class ByPrefix(ByKeyword):
-    """As `ByKeyword`, but without the shards of words that alone cannot bring a message into the list.
+    """As `ByKeyword`, without shards whose words alone bring no message into the list.
 
     That is the loose prefix of DSkype (section 7.3.4, Definition 12): the longer a list has been
     good, the fewer words it is kept by. When its lowest score falls, more shards get it. Two things
@@ -52,31 +53,25 @@ class ByPrefix(ByKeyword):
     heaviest: Mapping[str, float]
 
     @classmethod
-    def plan(  # type: ignore[override]
+    def plan(
         cls,
         subscriptions: Sequence[TopKSubscription],
         messages: MessageBatch,
         shards: int,
-        index: TopKIndex,
+        scoring: Scoring,
     ) -> Self:
-        """Divide the words by their cost, given samples of what is to come.
+        """Divide the words by their cost, where a subscription has those of its prefix alone.
 
-        `index`: an empty one of the settings to come, whose window has room for the messages. It
-        tells how good lists are.
+        How long a prefix is depends on how good lists are, so those of the samples are made.
         """
-        check_shards(shards)
-        statistics = index.scoring.statistics
-        heaviest = heaviest_words(messages, statistics)
-        index.publish_batch(messages)
-        index.subscribe_many(list(subscriptions))
+        lowest = lowest_scores(subscriptions, messages, scoring)
+        heaviest = heaviest_words(messages, scoring.statistics)
         wanted = []
-        for each in subscriptions:
-            words = _in_order(each, statistics, heaviest)
-            lowest = lowest_of(index.results(each.id), each.k)
-            placement = Placement(
-                tuple(range(len(words))), _beyond(each.alpha, [[word] for word in words])
-            )
-            wanted.append([word for word, _, _ in words[: placement.needed(lowest)]])
+        for each, score in zip(subscriptions, lowest, strict=True):
+            words = _in_order(each, scoring.statistics, heaviest)
+            beyond = _beyond(each.alpha, [[word] for word in words])
+            needed = Placement(tuple(range(len(words))), beyond).needed(score)
+            wanted.append([word for word, _, _ in words[:needed]])
         return cls(shards, WordRanges.plan(wanted, messages, shards), heaviest)
 
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
@@ -106,11 +101,6 @@ class ByPrefix(ByKeyword):
 
 _Word = tuple[str, float, float]
 """A word of a subscription, its weight there, and the most it weighs in a message."""
-
-
-def lowest_of(ranked: Sequence[tuple[Any, float]], k: int) -> float:
-    """The score that a message has to exceed: the paper's kScore; -1 where any is enough."""
-    return ranked[k - 1][1] if len(ranked) >= k else -1.0
 
 
 def heaviest_words(messages: MessageBatch, statistics: WordStatistics) -> dict[str, float]:

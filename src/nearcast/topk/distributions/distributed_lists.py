@@ -15,12 +15,10 @@ from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.model import Id, Message, Space, TopKSubscription
 from nearcast.model.ids import check_id
-from nearcast.topk.distributions.by_hash import ByHash
-from nearcast.topk.distributions.by_keyword import ByKeyword
-from nearcast.topk.distributions.by_location import ByLocation
-from nearcast.topk.distributions.by_prefix import ByPrefix, lowest_of
 from nearcast.topk.distributions.communication import Communication
 from nearcast.topk.distributions.distribution import Distribution
+from nearcast.topk.distributions.kinds import KINDS
+from nearcast.topk.distributions.lowest_scores import lowest_of
 from nearcast.topk.distributions.placement import Placement
 from nearcast.topk.distributions.shard_lists import ShardLists
 from nearcast.topk.distributions.stream_window import StreamWindow
@@ -32,7 +30,6 @@ from nearcast.topk.word_statistics import WordStatistics
 # How much better a list must be than it has to be before it gives up a shard: one that is sent
 # again soon costs more than it saves.
 SPARE = 0.02
-_KINDS = {kind.name: kind for kind in (ByHash, ByLocation, ByKeyword, ByPrefix)}
 
 
 @dataclass(slots=True)
@@ -64,6 +61,7 @@ class DistributedLists(TopKIndex):
 
     >>> from nearcast.model import Point
     >>> from nearcast.topk import CountWindow
+    >>> from nearcast.topk.distributions import ByHash
     >>> index = DistributedLists(CountWindow(100), distribution=ByHash(3))
     >>> index.subscribe_many([TopKSubscription(n, "tea", Point(n, 0), k=1) for n in range(10)])
     >>> len(index.publish(Message("m", text="tea", at=Point(3, 0))))
@@ -320,7 +318,7 @@ class DistributedLists(TopKIndex):
         first = shards[0]
         index = cls(
             window_of(meta["window"]),
-            distribution=_KINDS[name].of_row(row),
+            distribution=KINDS[name].of_row(row),
             space=first.space,
             max_dist=first.scoring.max_dist,
             statistics=first.scoring.statistics,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from xxhash import xxh3_64_intdigest
 from nearcast.batches import MessageBatch
 from nearcast.model import Id, TopKSubscription
 from nearcast.topk.distributions.placement import Placement
+from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 Targets = NDArray[np.bool_]
@@ -28,6 +30,17 @@ class Distribution(ABC):
 
     name: ClassVar[str]
     shards: int
+
+    @classmethod
+    @abstractmethod
+    def plan(
+        cls,
+        subscriptions: Sequence[TopKSubscription],
+        messages: MessageBatch,
+        shards: int,
+        scoring: Scoring,
+    ) -> Self:
+        """The one that suits what is to come, of which these are samples."""
 
     @abstractmethod
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
