@@ -75,6 +75,12 @@ def _run_topk(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[R
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_distributions(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    from benchmarks.topk.measure_distributions import run_distributions  # loads the indexes
+
+    return run_distributions(figure.name, _choose(figure, _scale(figure, options), options), keep)
+
+
 def _run_trending(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
     from benchmarks.trending.measure import run_points  # loads the indexes
 
@@ -91,6 +97,7 @@ _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
+    **dict.fromkeys([topk.DISTRIBUTIONS.name, *skype.DISTRIBUTED], _run_distributions),
     trending.NAME: _run_trending,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,

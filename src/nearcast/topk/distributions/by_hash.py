@@ -40,6 +40,7 @@ class ByHash(Distribution):
         messages: MessageBatch,
         shards: int,
         scoring: Scoring,
+        total_subscriptions: int,
     ) -> Self:
         return cls(shards)
 

@@ -42,10 +42,12 @@ class ByKeyword(Distribution):
         messages: MessageBatch,
         shards: int,
         scoring: Scoring,
+        total_subscriptions: int,
     ) -> Self:
         """Divide the words by their cost, given samples of what is to come."""
         wanted = [each.keywords for each in subscriptions]
-        return cls(shards, WordRanges.plan(wanted, messages, shards))
+        words_by_shard = WordRanges.plan(wanted, messages, shards, total_subscriptions)
+        return cls(shards, words_by_shard)
 
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
         return Placement.at(*sorted({self.words.shard_of(word) for word in subscription.keywords}))

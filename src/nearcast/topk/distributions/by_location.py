@@ -49,6 +49,7 @@ class ByLocation(Distribution):
         messages: MessageBatch,
         shards: int,
         scoring: Scoring,
+        total_subscriptions: int,
     ) -> Self:
         """Algorithm 3 of DSkype for any number of shards, given samples.  O(rows log rows)."""
         check_shards(shards)

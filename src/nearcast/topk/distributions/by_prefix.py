@@ -59,6 +59,7 @@ class ByPrefix(ByKeyword):
         messages: MessageBatch,
         shards: int,
         scoring: Scoring,
+        total_subscriptions: int,
     ) -> Self:
         """Divide the words by their cost, where a subscription has those of its prefix alone.
 
@@ -72,7 +73,8 @@ class ByPrefix(ByKeyword):
             beyond = _beyond(each.alpha, [[word] for word in words])
             needed = Placement(tuple(range(len(words))), beyond).needed(score)
             wanted.append([word for word, _, _ in words[:needed]])
-        return cls(shards, WordRanges.plan(wanted, messages, shards), heaviest)
+        words_by_shard = WordRanges.plan(wanted, messages, shards, total_subscriptions)
+        return cls(shards, words_by_shard, heaviest)
 
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
         by_shard: dict[int, list[_Word]] = {}

@@ -9,18 +9,13 @@ import numpy as np
 
 from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
+from nearcast.topk.distributions.cost import SEND_SECONDS, shard_seconds
 from nearcast.topk.distributions.distribution import Distribution
 from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.distributions.lowest_scores import lowest_scores
 from nearcast.topk.index import Scoring
 
 AUTO = "auto"
-# A copy of a message is packed and sent by the router, and comes into the window of a shard and
-# leaves it again, however few subscriptions the shard has ...
-SEND_SECONDS = 5e-6
-COPY_SECONDS = 30e-6
-# ... which takes longer for each one that it has. Measured with `WordLists` on synthetic tweets.
-PAIR_SECONDS = 1.6e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ def choose(
     check_name(name)
     lowest = lowest_scores(subscriptions, messages, scoring)
     considered = {
-        each: kind.plan(subscriptions, messages, shards, scoring)
+        each: kind.plan(subscriptions, messages, shards, scoring, total_subscriptions)
         for each, kind in KINDS.items()
         if name in (each, AUTO)
     }
@@ -114,7 +109,7 @@ def _predict(
         placed[list(placement.shards[:needed])] += 1.0
     share = distribution.targets(messages, scoring.statistics).sum(axis=0) / max(1, len(messages))
     replicas = placed / max(1, len(subscriptions))
-    work = share * (COPY_SECONDS + PAIR_SECONDS * replicas * total_subscriptions)
+    work = shard_seconds(share, replicas * total_subscriptions)
     return Prediction(
         round(float(replicas.sum()), 3),
         round(float(share.sum()), 3),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -73,8 +72,6 @@ class DistributedLists(TopKIndex):
     distribution: Distribution
     sent: Communication
     """What has been sent, since the index was made."""
-    shard_seconds: NDArray[np.float64]
-    """By shard: how long it has worked for messages."""
 
     def __init__(
         self,
@@ -96,7 +93,6 @@ class DistributedLists(TopKIndex):
         self._placed: dict[Id, _Placed] = {}
         self._window = StreamWindow(self.window)
         self.sent = Communication()
-        self.shard_seconds = np.zeros(self.distribution.shards)
 
     # ------------------------------------------------------------------ subscriptions
 
@@ -208,9 +204,7 @@ class DistributedLists(TopKIndex):
         for number, shard in enumerate(self._shards):
             rows = np.flatnonzero(targets[:, number])
             mine = messages if len(rows) == len(messages) else messages.take(rows)
-            began = perf_counter()
             changes = shard.step(mine, numbers[rows], left[np.append(rows, -1)], withdrawn)
-            self.shard_seconds[number] += perf_counter() - began
             self.sent.results += len(changes)
             for id, old, _ in changes:
                 before.setdefault(id, {})[number] = old
@@ -274,6 +268,11 @@ class DistributedLists(TopKIndex):
     def subscriptions_by_shard(self) -> NDArray[np.int64]:
         """How many subscriptions each shard has."""
         return np.array([len(shard) for shard in self._shards])
+
+    def kernel_seconds(self) -> NDArray[np.float64]:
+        """How long each shard has worked for messages that came and went."""
+        stats = [shard.stats() for shard in self._shards]
+        return np.array([each.arriving + each.expiring for each in stats])
 
     def check(self) -> None:
         for shard in self._shards:

@@ -39,8 +39,9 @@ class Distribution(ABC):
         messages: MessageBatch,
         shards: int,
         scoring: Scoring,
+        total_subscriptions: int,
     ) -> Self:
-        """The one that suits what is to come, of which these are samples."""
+        """The one that suits what is to come, so many subscriptions, of which these are samples."""
 
     @abstractmethod
     def placement(self, subscription: TopKSubscription, statistics: WordStatistics) -> Placement:
