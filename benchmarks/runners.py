@@ -13,6 +13,7 @@ from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
+from benchmarks.topk import distributions
 from benchmarks.workloads import DATA
 
 Runner = Callable[[Figure, argparse.Namespace, Keep], list[Record]]
@@ -97,7 +98,7 @@ _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
-    **dict.fromkeys([topk.DISTRIBUTIONS.name, *skype.DISTRIBUTED], _run_distributions),
+    **dict.fromkeys([distributions.NAME, *skype.DISTRIBUTED], _run_distributions),
     trending.NAME: _run_trending,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,

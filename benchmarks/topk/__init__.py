@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Panel, Scale
+from benchmarks.topk import distributions
 from benchmarks.topk.contenders import ROOM
-from benchmarks.topk.distributions import FIGURE as DISTRIBUTIONS
 from benchmarks.topk.growth import FIGURE as GROWTH
 from benchmarks.topk.points import BUFFERED, MACHINE, PAPER, TIMES, Point, by_data
 
@@ -31,4 +31,4 @@ FIGURE = Figure(
     paper=PAPER,
 )
 
-FIGURES = {figure.name: figure for figure in (FIGURE, GROWTH, DISTRIBUTIONS)}
+FIGURES = {figure.name: figure for figure in (FIGURE, GROWTH, distributions.FIGURE)}

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Scale
-from benchmarks.topk.distributions import MACHINE, OF_HASH, PAPER, SHARDS, SLOWEST, by_shards, panels
+from benchmarks.topk.distributions import (
+    MACHINE,
+    OF_HASH,
+    PAPER,
+    SHARDS,
+    SLOWEST,
+    by_shards,
+    panels,
+)
 from benchmarks.topk.points import Point
 
 

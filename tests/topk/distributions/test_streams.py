@@ -135,9 +135,7 @@ def test_places_are_divided_by_cost():
     index = lists(CountWindow(10), location)
     index.subscribe_many(subscriptions(60))
     assert (index.subscriptions_by_shard() > 3).all()
-    one_spot = [
-        TopKSubscription(n, "w1", Point(1, 1, space=Space.PLANE), k=1) for n in range(40)
-    ]
+    one_spot = [TopKSubscription(n, "w1", Point(1, 1, space=Space.PLANE), k=1) for n in range(40)]
     location = KINDS["location"].plan(one_spot, batch(SAMPLE), 4, SCORING, 40)
     index = lists(CountWindow(10), location)
     index.subscribe_many(one_spot)
@@ -145,13 +143,9 @@ def test_places_are_divided_by_cost():
 
 
 def test_the_choice_is_told_with_its_reason():
-    few = choose(
-        "auto", subscriptions(60), batch(SAMPLE), 1, SCORING, total_subscriptions=10**6
-    )
+    few = choose("auto", subscriptions(60), batch(SAMPLE), 1, SCORING, total_subscriptions=10**6)
     assert few.distribution.name == "hash"
-    many = choose(
-        "auto", subscriptions(60), batch(SAMPLE), 24, SCORING, total_subscriptions=10**6
-    )
+    many = choose("auto", subscriptions(60), batch(SAMPLE), 24, SCORING, total_subscriptions=10**6)
     assert many.predicted["hash"].copies == 24
     assert many.predicted["prefix"].replicas < many.predicted["keyword"].replicas
     assert many.why.startswith(f"{many.distribution.name} on 24 shards should take")

@@ -73,9 +73,7 @@ def choose(
         if name in (each, AUTO)
     }
     predicted = {
-        each: _predict(
-            distribution, subscriptions, lowest, messages, scoring, total_subscriptions
-        )
+        each: _predict(distribution, subscriptions, lowest, messages, scoring, total_subscriptions)
         for each, distribution in considered.items()
     }
     best = min(predicted, key=lambda each: predicted[each].seconds)

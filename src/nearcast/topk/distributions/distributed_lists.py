@@ -299,9 +299,7 @@ class DistributedLists(TopKIndex):
             "lateness": self.lateness,
             "now": None if self.now == float("-inf") else self.now,
             "stream": self._window.row(),
-            "placed": [
-                [id, placed.shards[0], placed.used] for id, placed in self._placed.items()
-            ],
+            "placed": [[id, placed.shards[0], placed.used] for id, placed in self._placed.items()],
             "sent": asdict(self.sent),
         }
         storage.write_arrays(path, type(self).__name__, meta, arrays)

@@ -179,9 +179,9 @@ def _on_each_side(
     if len(starts) == 0:
         return np.zeros(last - first), np.zeros(last - first)
     lowest, highest = np.minimum.reduceat(rank, starts), np.maximum.reduceat(rank, starts)
-    low = np.cumsum(np.bincount(lowest - first, minlength=last - first))
-    high = np.cumsum(np.bincount(highest - first, minlength=last - first)[::-1])[::-1]
-    return low * scale, high * scale
+    begin = np.bincount(lowest - first, minlength=last - first).astype(np.float64)
+    end = np.bincount(highest - first, minlength=last - first).astype(np.float64)
+    return np.cumsum(begin) * scale, np.cumsum(end[::-1])[::-1] * scale
 
 
 def _within(entries: _Entries, first: int, last: int) -> _Entries:
