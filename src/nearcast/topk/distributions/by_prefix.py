@@ -22,7 +22,7 @@ from nearcast.topk.index import Scoring
 from nearcast.topk.word_statistics import WordStatistics
 
 ROUNDING = 1e-9  # what a score may be above its bound by
-SHARE = 0.99  # of the messages that have a word, in which it is not heavier than `heaviest`
+SHARE = 0.97  # of the messages that have a word, in which it is not heavier than `heaviest`
 FEWEST = 30  # messages that tell how heavy a word is
 
 
