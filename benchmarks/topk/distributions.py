@@ -17,6 +17,9 @@ SHARDS = (2, 4, 8, 16, 32)
 DISTRIBUTIONS = ("hash", "location", "keyword", "prefix")
 WINDOW_SHARE = 8  # messages in the window for each subscription
 
+WINDOWS = (10_000, 100_000, 1_000_000)
+LARGER = "larger windows"
+
 MACHINE = Scale(
     subscriptions=5_000,
     messages=300,
@@ -73,21 +76,28 @@ def varied_size(scale: Scale, distributions: Iterable[str]) -> Iterator[Point]:
 
 
 def _points(scale: Scale) -> Iterator[Point]:
-    return by_shards(scale, SHARDS)
+    """More and more shards; then larger windows, in which lists are better."""
+    yield from by_shards(scale, SHARDS)
+    for window in WINDOWS:
+        settings = replace(settings_of(scale), window=window)
+        yield Point(LARGER, window, contender("prefix", SHARDS[-1]), settings)
 
 
-def panels(*fields: tuple[str, str]) -> tuple[Panel, ...]:
-    """One for each field, on all groups."""
-    return tuple(Panel(label, None, field, label, shows_limit=False) for field, label in fields)
+def panels(*fields: tuple[str, str], group: str | None = None) -> tuple[Panel, ...]:
+    """One for each field, on all groups unless one is given."""
+    return tuple(Panel(label, group, field, label, shows_limit=False) for field, label in fields)
 
 
 FIGURE = Figure(
     name=NAME,
     title="Top-k subscriptions in shards",
-    x_label="shards",
-    finding="Prefix sends a quarter of what hash sends to 32 shards, with fewer replicas than "
-    "keyword. Shards were run one after the other in one process.",
-    panels=panels(REPLICAS, COPIES, OF_HASH, BALANCE, SLOWEST),
+    x_label="shards, or messages in the window",
+    finding="Prefix sends a fifth of what hash sends to 32 shards, and has fewer replicas the "
+    "larger the window is. Shards were run one after the other in one process.",
+    panels=(
+        *panels(REPLICAS, COPIES, OF_HASH, BALANCE, SLOWEST, group="synthetic"),
+        Panel(LARGER, LARGER, *REPLICAS, logarithmic_x=True, shows_limit=False),
+    ),
     points=_points,
     machine=MACHINE,
     paper=PAPER,
