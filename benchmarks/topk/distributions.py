@@ -1,7 +1,7 @@
 """`topk-distributions`: what does it cost to divide top-k subscriptions among shards?
 
 Shards run one after the other in one process: what is sent is counted, and the time of a shard is
-what its kernels took. A cluster adds the time of sending, which is not measured here.
+that of the processor for its messages, without telling who is concerned. A cluster adds the time of sending, which is not measured here.
 """
 
 from collections.abc import Iterable, Iterator

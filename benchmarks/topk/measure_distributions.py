@@ -60,13 +60,13 @@ def measure(name: str, point: Point, workload: Workload, expected: Lists, progre
     progress.say(f"{point.contender.series} at {point.x}: messages")
     index.publish_together(workload.stream(0))
     sent, before = replace(index.sent), index.stats()
-    changed, passes, seconds = 0, [], [index.kernel_seconds()]
+    changed, passes, seconds = 0, [], [index.shard_seconds()]
     for number in range(1, PASSES + 1):
         messages = workload.stream(number)
         begin = perf_counter()
         changed += len(index.publish_together(messages))
         passes.append((perf_counter() - begin) / len(messages) * 1e6)
-        seconds.append(index.kernel_seconds())
+        seconds.append(index.shard_seconds())
     after, total = index.stats(), PASSES * settings.messages
     # The best pass of each shard: other work on the machine only ever adds.
     work: NDArray[np.float64] = np.diff(seconds, axis=0).min(axis=0)

@@ -269,10 +269,9 @@ class DistributedLists(TopKIndex):
         """How many subscriptions each shard has."""
         return np.array([len(shard) for shard in self._shards])
 
-    def kernel_seconds(self) -> NDArray[np.float64]:
+    def shard_seconds(self) -> NDArray[np.float64]:
         """How long each shard has worked for messages that came and went."""
-        stats = [shard.stats() for shard in self._shards]
-        return np.array([each.arriving + each.expiring for each in stats])
+        return np.array([shard.seconds for shard in self._shards])
 
     def check(self) -> None:
         for shard in self._shards:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import thread_time
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +26,12 @@ class ShardLists(WordLists):
     """
 
     _is_one_step: ClassVar[bool] = True
+    seconds: float
+    """Of the processor, for messages that came and went."""
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.seconds = 0.0
 
     @classmethod
     def of(cls, scoring: Scoring) -> ShardLists:
@@ -50,7 +57,9 @@ class ShardLists(WordLists):
         - `withdrawn`: the id of a message that goes first, if the shard has it
         """
         self._left = left
+        began = thread_time()
         _, gone = self._take_in(messages, numbers, withdrawn)
+        self.seconds += thread_time() - began
         return [lists for lists in self._touched_lists(gone) if lists[1] != lists[2]]
 
     def _too_old(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
