@@ -1,7 +1,8 @@
 """`topk-distributions`: what does it cost to divide top-k subscriptions among shards?
 
 Shards run one after the other in one process: what is sent is counted, and the time of a shard is
-that of the processor for its messages, without telling who is concerned. A cluster adds the time of sending, which is not measured here.
+that of the processor for its messages, without telling who is concerned. A cluster adds the time of
+sending, which is not measured here.
 """
 
 from collections.abc import Iterable, Iterator
