@@ -13,7 +13,8 @@ class Communication:
     - `released`: copies that a shard was told to forget, because the list no longer needs it
     - `results`: lists, or parts of lists, that shards sent back
 
-    That time passes is told to all shards with each step, and not counted.
+    What leaves the window, or is replaced in it, is told to all shards with each step, and not
+    counted.
 
     >>> sent = Communication(messages=8, reallocated=1, released=1, results=5)
     >>> sent.to_shards
