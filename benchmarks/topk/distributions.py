@@ -37,7 +37,6 @@ PAPER = Scale(
 )
 
 REPLICAS = ("replicas", "shards a subscription is in")
-COPIES = ("copies", "sent to shards, a message")
 OF_HASH = ("communication_of_hash", "communication, share of hash's")
 BALANCE = ("balance", "work of the busiest shard over the mean")
 SLOWEST = ("slowest_per_second", "messages a second, slowest shard")
@@ -96,7 +95,7 @@ FIGURE = Figure(
     finding="Prefix sends a fifth of what hash sends to 32 shards, and has fewer replicas the "
     "larger the window is. Shards were run one after the other in one process.",
     panels=(
-        *panels(REPLICAS, COPIES, OF_HASH, BALANCE, SLOWEST, group="synthetic"),
+        *panels(REPLICAS, OF_HASH, BALANCE, SLOWEST, group="synthetic"),
         Panel(LARGER, LARGER, *REPLICAS, logarithmic_x=True, shows_limit=False),
     ),
     points=_points,
