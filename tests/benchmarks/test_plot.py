@@ -37,7 +37,8 @@ def row_at(figure, point, index):
         group=point.group,
         x=point.x,
     )
-    return vars(record)
+    details = {panel.y: 15.0 for panel in figure.panels}
+    return details | {name: value for name, value in vars(record).items() if value is not None}
 
 
 # Some have a runner of their own instead of points, some a table or a heat map instead of panels.
@@ -62,7 +63,7 @@ def test_the_figures_of_the_papers():
         "vldbj/fig-18",
         *(f"vldbj/fig-{number}" for number in range(19, 28)),
         *(f"lfilter/fig-{number:02}" for number in range(7, 12)),
-        *(f"skype/fig-{number}" for number in range(10, 21)),
+        *(f"skype/fig-{number}" for number in range(10, 25)),
         *(f"trending/fig-{number}" for number in (22, 24, 26, 27, 29)),
     ]
 
