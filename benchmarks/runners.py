@@ -13,6 +13,7 @@ from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
+from benchmarks.topk import distributions
 from benchmarks.trending import memory as trending_memory
 from benchmarks.trending.contenders import ROOM as TRENDING_ROOM
 from benchmarks.workloads import DATA
@@ -77,6 +78,12 @@ def _run_topk(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[R
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_distributions(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    from benchmarks.topk.measure_distributions import run_distributions  # loads the indexes
+
+    return run_distributions(figure.name, _choose(figure, _scale(figure, options), options), keep)
+
+
 def _run_trending(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
     from benchmarks.trending.measure import run_points  # loads the indexes
 
@@ -100,6 +107,7 @@ _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
+    **dict.fromkeys([distributions.NAME, *skype.DISTRIBUTED], _run_distributions),
     trending.NAME: _run_trending,
     trending_memory.NAME: _run_trending_memory,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),

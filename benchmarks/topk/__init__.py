@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Panel, Scale
+from benchmarks.topk import distributions
 from benchmarks.topk.contenders import ROOM
 from benchmarks.topk.growth import FIGURE as GROWTH
 from benchmarks.topk.points import BUFFERED, MACHINE, PAPER, TIMES, Point, by_data
@@ -30,4 +31,4 @@ FIGURE = Figure(
     paper=PAPER,
 )
 
-FIGURES = {figure.name: figure for figure in (FIGURE, GROWTH)}
+FIGURES = {figure.name: figure for figure in (FIGURE, GROWTH, distributions.FIGURE)}

@@ -19,7 +19,7 @@ from nearcast.topk import CountWindow, TimeWindow, WordStatistics
 
 PASSES = 3  # that count, after one that does not
 FRESH = 500  # subscriptions that come one by one, and go again
-_HISTORY = 20_000  # messages whose words are counted
+HISTORY = 20_000  # messages whose words are counted
 _TOGETHER = 20_000
 
 
@@ -56,24 +56,24 @@ class Workload:
         settings = self.settings
         if not settings.is_timed:
             return CountWindow(settings.window)
-        time = self.source.take(_HISTORY, _HISTORY + settings.window).time
+        time = self.source.take(HISTORY, HISTORY + settings.window).time
         return TimeWindow(float(time[-1] - time[0]))
 
     def fill(self) -> Iterator[MessageBatch]:
         """The messages that the window is full of when subscriptions come."""
-        end = _HISTORY + self.settings.window
-        for first in range(_HISTORY, end, _TOGETHER):
+        end = HISTORY + self.settings.window
+        for first in range(HISTORY, end, _TOGETHER):
             yield self.source.take(first, min(end, first + _TOGETHER))
 
     def stream(self, number: int) -> MessageBatch:
         """The messages of a pass; the one before the first is for warming up."""
-        first = _HISTORY + self.settings.window + number * self.settings.messages
+        first = HISTORY + self.settings.window + number * self.settings.messages
         return self.source.take(first, first + self.settings.messages)
 
     def last_messages(self) -> MessageBatch:
         """What the window may hold after all passes."""
-        end = _HISTORY + self.settings.window + (PASSES + 1) * self.settings.messages
-        return self.source.take(_HISTORY, end)
+        end = HISTORY + self.settings.window + (PASSES + 1) * self.settings.messages
+        return self.source.take(HISTORY, end)
 
     def subscription(self, n: int) -> TopKSubscription:
         words = self.words[self.word_start[n] : self.word_start[n + 1]]
@@ -105,7 +105,7 @@ class Workload:
 
 def make(settings: Settings) -> Workload:
     """The same workload for the same settings, on every machine that has the data."""
-    needed = _HISTORY + settings.window + (PASSES + 1) * settings.messages
+    needed = HISTORY + settings.window + (PASSES + 1) * settings.messages
     source = source_of(settings.data, needed)
     draw = np.random.default_rng(0)
     count = settings.subscriptions + FRESH
@@ -133,7 +133,7 @@ def make(settings: Settings) -> Workload:
     return Workload(
         settings,
         source,
-        WordStatistics.of_messages(_messages(source.take(0, _HISTORY))),
+        WordStatistics.of_messages(_messages(source.take(0, HISTORY))),
         distance(*corners),
         alpha,
         word_start,

@@ -33,15 +33,12 @@ def row_at(figure, point, index):
         expiring_microseconds=12.0,
         buffered_per_subscription=13.0,
         microseconds_per_move=14.0,
-        messages_per_second=20.0,
-        matching_microseconds=18.0,
-        updating_microseconds=19.0,
-        details={"inserting_microseconds": 15.0, "relocating_microseconds": 16.0, "reports": 17},
         series="limit" if index == "limit" else point.contender.series,
         group=point.group,
         x=point.x,
     )
-    return {**record.details, **vars(record)}
+    details = {panel.y: 15.0 for panel in figure.panels}
+    return details | {name: value for name, value in vars(record).items() if value is not None}
 
 
 # Some have a runner of their own instead of points, some a table or a heat map instead of panels.
@@ -66,7 +63,7 @@ def test_the_figures_of_the_papers():
         "vldbj/fig-18",
         *(f"vldbj/fig-{number}" for number in range(19, 28)),
         *(f"lfilter/fig-{number:02}" for number in range(7, 12)),
-        *(f"skype/fig-{number}" for number in range(10, 21)),
+        *(f"skype/fig-{number}" for number in range(10, 25)),
         *(f"trending/fig-{number}" for number in (13, *range(15, 23), 24, *range(26, 30))),
     ]
 

@@ -10,6 +10,7 @@ from benchmarks.oracle import WrongAnswerError
 from benchmarks.papers import skype
 from benchmarks.plot import plot_folder
 from benchmarks.topk.contenders import ROOM
+from benchmarks.topk.distributions import DISTRIBUTIONS
 from benchmarks.topk.oracle import check_lists, expected_lists
 from benchmarks.topk.workload import Settings, make
 from nearcast.topk import TimeWindow, WordLists
@@ -32,13 +33,30 @@ def test_every_combination_is_compared_and_its_lists_are_checked(tmp_path, monke
     assert plot_folder(tmp_path) == [tmp_path / "topk.png"]
 
 
+def test_distributions_are_compared_and_their_lists_are_checked(tmp_path):
+    path = tmp_path / "fig-21.json"
+    assert main(["run", "skype/fig-21", *TINY, "--json", str(path)]) == 0
+    records = json.loads(path.read_text())
+    assert [record["series"] for record in records] == list(DISTRIBUTIONS)
+    for record in records:
+        assert record["answers_checked_against_oracle"] >= 20
+        assert record["details"]["balance"] >= 1.0
+        assert record["matches_per_message"] == records[0]["matches_per_message"] > 0.0
+    by_hash, _, keyword, prefix = (record["details"] for record in records)
+    assert by_hash["communication_of_hash"] == by_hash["replicas"] == 1.0
+    assert prefix["communication_of_hash"] < 0.4
+    assert prefix["replicas"] <= keyword["replicas"]
+    assert prefix["why"].startswith("prefix on 32 shards")
+    assert plot_folder(tmp_path) == [tmp_path / "skype-fig-21.png"]
+
+
 @pytest.mark.parametrize("name", skype.FIGURES)
 def test_a_figure_has_points_for_machine_and_paper(name):
     figure = find(name)
     for scale in (figure.machine, figure.paper):
         points = list(figure.points(scale))
         assert points
-        assert all(point.contender.index in ROOM for point in points)
+        assert all(point.contender.index in (*ROOM, "DistributedLists") for point in points)
         panels = [panel.group for panel in figure.panels]
         assert all(point.group in panels or None in panels for point in points)
 

@@ -53,9 +53,13 @@ class Comparison(RuleBasedStateMachine):
         }
         self.space, self.lateness = space, lateness
         self.oracle = ScanTopK(window, **options)
-        self.index = self.kind(window, **options, **SMALL[self.kind])
+        self.index = self.kind(window, **options, **self.small())
         self.subscribed, self.published, self.now = set(), 0, 0.0
         self.ids_before = {}
+
+    def small(self):
+        """Settings with which a few subscriptions are many."""
+        return SMALL[self.kind]
 
     def point(self, lon, lat):
         return Point(lon, lat, space=self.space)

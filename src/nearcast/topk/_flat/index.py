@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -282,24 +282,38 @@ class FlatTopK(TopKIndex):
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many messages in their order, with new ids: how many lists each has changed."""
         self.check_batch(messages)
-        times = np.maximum.accumulate(np.append(self.now, messages.time))
         if self._message_ids.has_any(messages.ids):
             raise ValueError("an id of the batch is in the window; publish its message by itself")
         if len(messages) == 0:
             return np.empty(0, np.int32)
+        times = np.maximum.accumulate(np.append(self.now, messages.time))
+        self.now = float(times[-1])
+        changed, _ = self._take_in(messages, times[1:])
+        return changed
+
+    def _take_in(
+        self, messages: MessageBatch, times: NDArray[np.float64], withdrawn: Id | None = None
+    ) -> tuple[NDArray[np.int32], dict[int, Id]]:
+        """Messages with new ids come at these times, after the one of the id `withdrawn` has gone.
+
+        Returns how many lists each has changed, and the ids of the arrivals that have left.
+        """
         self._tidy()
+        replaced = None if withdrawn is None else self._message_ids.take_out(withdrawn)
         numbers = self._numbers(messages.lexicon)
         start, word, counts = distinct_words(messages, numbers, self._idf.used)
         at = messages.middles()
-        self._choose_grid(at[0, 0], at[0, 1])
-        self.now = float(times[-1])
+        if len(at):
+            self._choose_grid(at[0, 0], at[0, 1])
         oldest, first = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
-        changed = self._pass(-1, at, times[1:], start, word, counts)
+        changed = self._pass(-1 if replaced is None else replaced, at, times, start, word, counts)
         now_oldest = int(self._messages.ends[OLDEST])
-        self._message_ids.forget(oldest, min(first, now_oldest))
+        left = self._message_ids.forget(oldest, min(first, now_oldest))
         still = max(first, now_oldest)  # others have come and gone with the batch
         self._message_ids.add(messages.ids[still - first :], self._messages)
-        return changed
+        if replaced is not None and withdrawn is not None:
+            left[replaced] = withdrawn
+        return changed, left
 
     def advance(self, now: float) -> list[ListChange]:
         self.now = self._checked_now(now)
@@ -310,17 +324,17 @@ class FlatTopK(TopKIndex):
 
     def _changes(self, ids: dict[int, Id]) -> list[ListChange]:
         """The lists that this step has changed; `ids` of arrivals that have left the window."""
+        changes = (list_change(*lists) for lists in self._touched_lists(ids))
+        return [change for change in changes if change]
+
+    def _touched_lists(self, ids: dict[int, Id]) -> Iterator[tuple[Id, Ranked, Ranked]]:
+        """Whose lists this step may have changed, what they were and what they are."""
         touched = self._touched
-        changes = []
         for n in range(int(touched.ends[LISTS])):
             slot = int(touched.slot[n])
             begin, end = int(touched.start[n]), int(touched.start[n + 1])
             before = self._named(touched.seq[begin:end], touched.score[begin:end], ids)
-            after = self._ranked(slot, ids)
-            change = list_change(self._subscription_ids.id_of(slot), before, after)
-            if change:
-                changes.append(change)
-        return changes
+            yield self._subscription_ids.id_of(slot), before, self._ranked(slot, ids)
 
     # ------------------------------------------------------------------ looking things up
 

@@ -203,14 +203,16 @@ def expire(state, most, before, idf, grid, space, largest):
 
 @njit(cache=True, nogil=True)
 def publish_all(
-    state, replaced, until, at, times_of_messages, word_start, word, times, most, seconds,
+    state, replaced, at, times_of_messages, before, word_start, word, times, most, is_one_step,
     idf, grid, space, largest,
 ):  # fmt: skip
     """Many messages, one after the other: (what of the state may be other arrays now, how many
     lists each has changed).
 
-    First the message of the arrival `replaced` goes, if that is not -1, and after all it is
-    `until`.
+    First the message of the arrival `replaced` goes, if that is not -1. Message i finds none in
+    the window whose time is not later than before[i], and the last of `before` is for the end.
+    `is_one_step`: what lists were is remembered from before all messages, and each is told how many
+    lists have changed since then.
     """
     subscriptions, rows, postings, messages, rings, touched = state
     changed = np.zeros(len(at), np.int32)
@@ -223,13 +225,12 @@ def publish_all(
     moment = np.empty(2, np.int64)
     for i in range(len(at) + 1):
         is_last = i == len(at)
-        if i > 0 and not is_last:
+        if i > 0 and not is_last and not is_one_step:
             next_step(touched)
-        time = until if is_last else times_of_messages[i]
         began = now(moment)
         subscriptions, rows, postings, messages, rings, touched = expire(
             (subscriptions, rows, postings, messages, rings, touched),
-            most if is_last else most - 1, time - seconds, idf, grid, space, largest,
+            most if is_last else most - 1, before[i], idf, grid, space, largest,
         )  # fmt: skip
         expired = now(moment)
         touched.counts[EXPIRING] += expired - began
@@ -238,7 +239,8 @@ def publish_all(
         begin, end = word_start[i], word_start[i + 1]
         subscriptions, rows, postings, messages, rings, touched = arrive(
             (subscriptions, rows, postings, messages, rings, touched),
-            at[i, 0], at[i, 1], time, word[begin:end], times[begin:end], idf, grid, space, largest,
+            at[i, 0], at[i, 1], times_of_messages[i], word[begin:end], times[begin:end], idf, grid,
+            space, largest,
         )  # fmt: skip
         touched.counts[ARRIVING] += now(moment) - expired
         changed[i] = touched.ends[LISTS]

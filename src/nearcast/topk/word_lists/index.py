@@ -107,11 +107,18 @@ class WordLists(FlatTopK):
             self._touched,
         )  # fmt: skip
         state, changed = publish_all(
-            state, replaced, self.now, at, times, start, word, counts, self._most, self._seconds,
-            *self._how,
+            state, replaced, at, times, self._too_old(times), start, word, counts, self._most,
+            self._is_one_step, *self._how,
         )  # fmt: skip
         self._rows, self._postings, self._messages, self._rings, self._touched = state
         return changed
+
+    _is_one_step: ClassVar[bool] = False
+    """Are lists remembered from before all messages of a batch, or from before each?"""
+
+    def _too_old(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each of the messages of these times, and at the end: what is not later leaves."""
+        return np.append(times, self.now) - self._seconds
 
     @property
     def _how(self) -> tuple[Any, ...]:
