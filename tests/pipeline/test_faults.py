@@ -117,10 +117,18 @@ def story(spark, tmp_path):
     return story
 
 
-def test_a_worker_that_dies_beside_any_file(story):
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("changes-", "notifications-"),
+        pytest.param(("changes-", "rejects-", "notifications-"), marks=pytest.mark.thorough),
+    ],
+    ids=["two", "all"],
+)
+def test_a_worker_that_dies_beside_any_file(story, names):
     """The same batch is tried again and again, and each time it gets a little further."""
     story.append_batch()
-    for name in ("changes-", "rejects-", "notifications-"):
+    for name in names:
         for moment in (BEFORE, AFTER):
             story.sabotage.crash(moment, name)
             assert "crashed" in story.run_into_failure()

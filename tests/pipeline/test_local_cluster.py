@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.thorough  # half a dozen Javas at once
+
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
