@@ -1,12 +1,14 @@
 """What a figure of indexes of moving subscriptions measures."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TypeAlias
 
+from benchmarks import points
 from benchmarks.figure import Panel, Scale
 from benchmarks.moving.contenders import Contender
 from benchmarks.moving.workload import Settings
+
+Point: TypeAlias = points.Point[Contender, Settings]
 
 MACHINE = Scale(
     subscriptions=100_000,
@@ -36,41 +38,10 @@ def panel(title: str, quantity: tuple[str, str]) -> Panel:
     return Panel(title, None, *quantity, shows_limit=False)
 
 
-@dataclass(frozen=True)
-class Point:
-    """One thing to measure, and where it stands in the figure."""
-
-    group: str
-    x: float | str
-    contender: Contender
-    settings: Settings
-
-
 def settings_of(scale: Scale, data: str = "synthetic") -> Settings:
     """The defaults at a scale."""
     return Settings(data=data, subscriptions=scale.subscriptions, live=scale.messages)
 
 
-def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
-    """Each contender on each data set."""
-    contenders = tuple(contenders)
-    for data in scale.data:
-        for contender in contenders:
-            x = f"{data}, {scale.subscriptions:,}"
-            yield Point("data", x, contender, settings_of(scale, data))
-
-
-def varied(
-    scale: Scale,
-    field: str,
-    values: Iterable[tuple[float | str, Any]],
-    contenders: Iterable[Contender],
-) -> Iterator[Point]:
-    """A setting takes several values, each given with its x, on every data set of the scale."""
-    contenders = tuple(contenders)
-    for data in scale.data:
-        for x, value in values:
-            changed: dict[str, Any] = {field: value}
-            settings = replace(settings_of(scale, data), **changed)
-            for contender in contenders:
-                yield Point(data, x, contender, settings)
+varied = partial(points.varied, settings_of=settings_of)
+by_data = partial(points.by_data, settings_of=settings_of)

@@ -1,12 +1,13 @@
 """Measure points one after the other: fill the window, subscribe, let messages come."""
 
 from collections.abc import Sequence
-from itertools import groupby
+from functools import partial
 from statistics import median
 from time import perf_counter
 
+from benchmarks.in_turn import measure_in_turn
 from benchmarks.memory import forget_peak, give_back, peak_rss_bytes
-from benchmarks.progress import Bar, bar
+from benchmarks.progress import Bar
 from benchmarks.records import Record
 from benchmarks.run import Keep
 from benchmarks.topk.contenders import Contender
@@ -20,23 +21,14 @@ _REHEARSAL = Settings(subscriptions=300, window=300, messages=50)
 
 def run_points(name: str, points: Sequence[Point], keep: Keep) -> list[Record]:
     """A record for each point; `keep` gets those so far."""
-    records: list[Record] = []
-    rehearsed: set[str] = set()
-    with bar(len(points)) as progress:
-        for settings, group in groupby(points, key=lambda point: point.settings):
-            progress.say(f"making {settings.data} data")
-            workload = make(settings)
-            progress.say("asking the oracle")
-            expected = expected_lists(workload)
-            for point in group:
-                if point.contender.index not in rehearsed:
-                    rehearsed.add(point.contender.index)
-                    progress.say(f"{point.contender.series}: compiling")
-                    rehearse(point.contender)
-                records.append(measure(name, point, workload, expected, progress))
-                keep(records)
-                progress.advance()
-    return records
+    return measure_in_turn(
+        points,
+        keep,
+        make=make,
+        ask_oracle=expected_lists,
+        rehearse=rehearse,
+        measure=partial(measure, name),
+    )
 
 
 def rehearse(contender: Contender) -> None:

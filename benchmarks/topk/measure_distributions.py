@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from functools import partial
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.in_turn import measure_in_turn
 from benchmarks.memory import forget_peak, give_back, peak_rss_bytes
-from benchmarks.progress import Bar, bar
+from benchmarks.progress import Bar
 from benchmarks.records import Record
 from benchmarks.run import Keep
+from benchmarks.topk.contenders import Contender
 from benchmarks.topk.oracle import Lists, check_lists, expected_lists
 from benchmarks.topk.points import Point
 from benchmarks.topk.workload import HISTORY, PASSES, Settings, Workload, make
@@ -25,26 +27,20 @@ _REHEARSAL = Settings(subscriptions=100, window=300, messages=50)
 
 def run_distributions(name: str, points: Sequence[Point], keep: Keep) -> list[Record]:
     """A record for each point; `keep` gets those so far."""
-    records: list[Record] = []
-    with bar(len(points)) as progress:
-        progress.say("compiling")
-        rehearse(points[0])
-        for settings, group in groupby(points, key=lambda point: point.settings):
-            progress.say(f"making {settings.data} data")
-            workload = make(settings)
-            progress.say("asking the oracle")
-            expected = expected_lists(workload)
-            for point in group:
-                records.append(measure(name, point, workload, expected, progress))
-                keep(records)
-                progress.advance()
-    return records
+    return measure_in_turn(
+        points,
+        keep,
+        make=make,
+        ask_oracle=expected_lists,
+        rehearse=rehearse,
+        measure=partial(measure, name),
+    )
 
 
-def rehearse(point: Point) -> None:
+def rehearse(contender: Contender) -> None:
     """Compile what shards need."""
     workload = make(_REHEARSAL)
-    index = _lists(workload, _planned(point, workload))
+    index = _lists(workload, _planned(contender, workload))
     _fill(index, workload)
     index.publish_together(workload.stream(0))
 
@@ -54,7 +50,7 @@ def measure(name: str, point: Point, workload: Workload, expected: Lists, progre
     settings, shards = workload.settings, int(point.contender.parameters["shards"])
     progress.say(f"{point.contender.series} at {point.x}: filling")
     forget_peak()
-    choice = _planned(point, workload)
+    choice = _planned(point.contender, workload)
     index = _lists(workload, choice)
     build_seconds = _fill(index, workload)
     progress.say(f"{point.contender.series} at {point.x}: messages")
@@ -112,15 +108,15 @@ def measure(name: str, point: Point, workload: Workload, expected: Lists, progre
     )
 
 
-def _planned(point: Point, workload: Workload) -> Choice:
+def _planned(contender: Contender, workload: Workload) -> Choice:
     """The distribution, planned from messages before the window and from some subscriptions."""
     count = workload.settings.subscriptions
     chosen = np.random.default_rng(0).permutation(count)[:_SAMPLE]
     return choose(
-        point.contender.parameters["distribution"],
+        contender.parameters["distribution"],
         [workload.subscription(n) for n in chosen.tolist()],
         workload.source.take(0, HISTORY),
-        point.contender.parameters["shards"],
+        contender.parameters["shards"],
         _scoring(workload),
         total_subscriptions=count,
     )

@@ -1,12 +1,14 @@
 """What a figure of top-k indexes measures."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import TypeAlias
 
+from benchmarks import points
 from benchmarks.figure import Panel, Scale
 from benchmarks.topk.contenders import Contender
 from benchmarks.topk.workload import Settings
+
+Point: TypeAlias = points.Point[Contender, Settings]
 
 MACHINE = Scale(
     subscriptions=100_000,
@@ -32,16 +34,6 @@ TIMES = (
 )
 
 
-@dataclass(frozen=True)
-class Point:
-    """One thing to measure, and where it stands in the figure."""
-
-    group: str
-    x: float | str
-    contender: Contender
-    settings: Settings
-
-
 def settings_of(scale: Scale, data: str = "synthetic") -> Settings:
     """The defaults at a scale: as many messages in the window as there are subscriptions."""
     return Settings(
@@ -52,26 +44,5 @@ def settings_of(scale: Scale, data: str = "synthetic") -> Settings:
     )
 
 
-def varied(
-    scale: Scale,
-    field: str,
-    values: Iterable[tuple[float | str, Any]],
-    contenders: Iterable[Contender],
-) -> Iterator[Point]:
-    """A setting takes several values, each given with its x, on every data set of the scale."""
-    contenders = tuple(contenders)
-    for data in scale.data:
-        for x, value in values:
-            changed: dict[str, Any] = {field: value}
-            settings = replace(settings_of(scale, data), **changed)
-            for contender in contenders:
-                yield Point(data, x, contender, settings)
-
-
-def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
-    """Each contender on each data set."""
-    contenders = tuple(contenders)
-    for data in scale.data:
-        for contender in contenders:
-            x = f"{data}, {scale.subscriptions:,}"
-            yield Point("data", x, contender, settings_of(scale, data))
+varied = partial(points.varied, settings_of=settings_of)
+by_data = partial(points.by_data, settings_of=settings_of)

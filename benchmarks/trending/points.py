@@ -1,12 +1,15 @@
 """What a figure of trending terms measures."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
+from benchmarks import points
 from benchmarks.figure import Scale
 from benchmarks.trending.contenders import Contender
 from benchmarks.trending.workload import Settings
+
+Point: TypeAlias = points.Point[Contender, Settings]
 
 MACHINE = Scale(
     subscriptions=100_000,
@@ -44,16 +47,6 @@ NEARBY_MACHINE = replace(
 NEARBY_PAPER = replace(PAPER, messages=3_000)
 
 
-@dataclass(frozen=True)
-class Point:
-    """One thing to measure, and where it stands in the figure."""
-
-    group: str
-    x: float | str
-    contender: Contender
-    settings: Settings
-
-
 def settings_of(scale: Scale, data: str = "synthetic") -> Settings:
     """The defaults at a scale."""
     return Settings(
@@ -83,12 +76,11 @@ def varied(
     """
     contenders = tuple(contenders)
     defaults = nearby_settings_of if any(each.is_nearby for each in contenders) else settings_of
-    for data in scale.data:
-        for x, value in values:
-            changed: dict[str, Any] = {field: value}
-            settings = replace(defaults(scale, data), **{**others, **changed})
-            for contender in contenders:
-                yield Point(data, x, contender, settings)
+
+    def settings(scale: Scale, data: str) -> Settings:
+        return replace(defaults(scale, data), **others)
+
+    return points.varied(scale, field, values, contenders, settings)
 
 
 def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:

@@ -1,8 +1,10 @@
 """Figures that concern people at places (section 5.2)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
-from benchmarks.figure import Figure, Panel, Ratio, Scale
+from benchmarks.figure import Panel, Ratio, Scale
+from benchmarks.papers.trending.trending_figure import trending_figure
 from benchmarks.trending.contenders import ROOM, Contender, named
 from benchmarks.trending.points import (
     ARRIVING,
@@ -75,28 +77,7 @@ def _by_time_on_roads(scale: Scale) -> Iterator[Point]:
     return varied(scale, "documents", _times(scale), _PAPER, follows_roads=True, a=10.0)
 
 
-def _figure(
-    number: str,
-    title: str,
-    x_label: str,
-    finding: str,
-    panels: tuple[Panel, ...],
-    points: Callable[[Scale], Iterator[Point]],
-    ratios: tuple[Ratio, ...] = (),
-) -> Figure:
-    return Figure(
-        name=f"trending/{number}",
-        title=title,
-        x_label=x_label,
-        finding=finding,
-        panels=panels,
-        points=points,
-        machine=NEARBY_MACHINE,
-        paper=NEARBY_PAPER,
-        ratios=ratios,
-    )
-
-
+_figure = partial(trending_figure, NEARBY_MACHINE, NEARBY_PAPER)
 _DOCUMENTS = Panel("a document comes", None, *ARRIVING, shows_limit=False)
 _MANY_DOCUMENTS = Panel("a document comes", None, *ARRIVING, logarithmic_x=True, shows_limit=False)
 _SUBSCRIPTIONS = Panel(

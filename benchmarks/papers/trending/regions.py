@@ -1,8 +1,10 @@
 """Figures that concern regions (section 5.3)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
-from benchmarks.figure import Figure, Panel, Ratio, Scale
+from benchmarks.figure import Panel, Ratio, Scale
+from benchmarks.papers.trending.trending_figure import trending_figure
 from benchmarks.trending.contenders import Contender, named
 from benchmarks.trending.points import ARRIVING, MACHINE, PAPER, Point, settings_of, varied
 
@@ -45,28 +47,7 @@ def _by_size(scale: Scale) -> Iterator[Point]:
     return varied(scale, "subscriptions", [(size, size) for size in scale.sizes], _ALL)
 
 
-def _figure(
-    number: str,
-    title: str,
-    x_label: str,
-    finding: str,
-    panels: tuple[Panel, ...],
-    points: Callable[[Scale], Iterator[Point]],
-    ratios: tuple[Ratio, ...] = (),
-) -> Figure:
-    return Figure(
-        name=f"trending/{number}",
-        title=title,
-        x_label=x_label,
-        finding=finding,
-        panels=panels,
-        points=points,
-        machine=MACHINE,
-        paper=PAPER,
-        ratios=ratios,
-    )
-
-
+_figure = partial(trending_figure, MACHINE, PAPER)
 _DOCUMENTS = Panel("a document comes", None, *ARRIVING, shows_limit=False)
 _SUBSCRIPTIONS = Panel("a subscription comes", None, *_INSERTING, shows_limit=False)
 

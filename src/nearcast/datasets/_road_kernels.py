@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.datasets._random_kernels import below, start_of_row
+from nearcast.space._road_kernels import pop, push
 
 
 @njit(cache=True, nogil=True)
@@ -30,12 +31,11 @@ def routes(start, to, back, weight, destinations):
     for d in range(len(destinations)):
         best[:] = np.inf
         best[destinations[d]] = 0.0
-        cost[0], place[0] = 0.0, destinations[d]
-        size = 1
+        size = push(cost, place, 0, 0.0, destinations[d])
         while size:
             here, so_far = place[0], cost[0]
             size -= 1
-            _sift_down(cost, place, size)
+            pop(cost, place, size)
             if so_far > best[here]:
                 continue
             for road in range(start[here], start[here + 1]):
@@ -43,28 +43,8 @@ def routes(start, to, back, weight, destinations):
                 if total < best[there]:
                     best[there] = total
                     next_road[d, there] = back[road]
-                    at = size
-                    while at and cost[(at - 1) >> 1] > total:
-                        cost[at], place[at] = cost[(at - 1) >> 1], place[(at - 1) >> 1]
-                        at = (at - 1) >> 1
-                    cost[at], place[at] = total, there
-                    size += 1
+                    size = push(cost, place, size, total, there)
     return next_road
-
-
-@njit(cache=True, nogil=True)
-def _sift_down(cost, place, size):
-    """Take the first off a heap of `size` + 1."""
-    value, node, at = cost[size], place[size], 0
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and cost[child + 1] < cost[child]:
-            child += 1
-        if cost[child] >= value:
-            break
-        cost[at], place[at] = cost[child], place[child]
-        at = child
-    cost[at], place[at] = value, node
 
 
 @njit(cache=True, nogil=True)

@@ -12,13 +12,12 @@ from nearcast.model import Point
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import TOP
 from nearcast.service.page.elements import Drawing, LiveMap
+from nearcast.service.page.form_parts import SubmitRow, how_many, pressed, text_field, tool
 from nearcast.service.page.places import POINT_HINT, point_from_text
 from nearcast.service.page.subscribing import Refused, put
 from nearcast.service.page.subscription_form import VISITOR_SECONDS
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
-
-SHOWN_AT_FIRST = 10
 
 
 class _Slider(ui.slider):
@@ -37,14 +36,10 @@ class BestForm:
         self._map = live_map
         self._on_subscribed = on_subscribed
         with ui.element("form").on("submit.prevent", self._subscribe):
-            self._words = self._field("Words", "coffee cake")
+            self._words = text_field("Words", "coffee cake", self._changed)
             with ui.element("div").classes("beside"):
-                self._place = self._field("Point", "lon, lat").props("clearable")
-                self._pick = (
-                    ui.button("Click on the map", color=None, on_click=self._point)
-                    .props('flat dense no-caps aria-pressed="false"')
-                    .classes("quiet")
-                )
+                self._place = text_field("Point", "lon, lat", self._changed).props("clearable")
+                self._pick = tool("Click on the map", self._point)
             with ui.element("div").classes("weight"):
                 ui.label("words").props("aria-hidden=true")
                 self._alpha = _Slider(min=0, max=1, step=0.05, value=0.5)
@@ -53,34 +48,17 @@ class BestForm:
                 )
                 ui.label("nearness").props("aria-hidden=true")
             with ui.element("div").classes("beside"):
-                most = visit.service.settings.longest_list
-                first = min(SHOWN_AT_FIRST, most)
-                self._k = ui.number("How many", value=first, min=1, max=most, step=1, precision=0)
-                self._k.props("outlined dense stack-label").classes("few")
-                self._name = self._field("Name", "made from the words")
-            with ui.element("div").classes("submit"):
-                self._note = (
-                    ui.html("", sanitize=False)
-                    .classes("estimate")
-                    .props('role="status" aria-live="polite"')
-                )
-                subscribe = ui.button("Subscribe", color=None)
-                subscribe.props("unelevated no-caps type=submit").classes("main")
-        self._say("Type words, and click a point.")
-
-    def _field(self, label: str, placeholder: str) -> ui.input:
-        field = ui.input(label, placeholder=placeholder, on_change=self._changed)
-        return field.props("outlined dense stack-label debounce=250 no-error-icon")
+                self._k = how_many(visit.service.settings.longest_list)
+                self._name = text_field("Name", "made from the words", self._changed)
+            self._submit = SubmitRow("Subscribe")
+        self._submit.say("Type words, and click a point.")
 
     # ------------------------------------------------------------ the point
 
     def _point(self) -> None:
-        drawing = Drawing(self._pointed, lambda: self._press(is_pressed=False))
+        drawing = Drawing(self._pointed, lambda: pressed(self._pick, False))
         self._map.draw("point", drawing)
-        self._press(is_pressed=True)
-
-    def _press(self, *, is_pressed: bool) -> None:
-        self._pick.props(f'aria-pressed="{"true" if is_pressed else "false"}"')
+        pressed(self._pick, True)
 
     def _pointed(self, place: str) -> None:
         self._place.value = place
@@ -94,11 +72,7 @@ class BestForm:
             self._place.error = str(error)
         self._map.set_draft(point)
         if (self._words.value or "").strip():
-            self._say("" if point else "Click a point on the map, or type it.")
-
-    def _say(self, html: str, *, is_problem: bool = False) -> None:
-        self._note.content = html
-        self._note.classes(add="problem" if is_problem else "", remove="problem")
+            self._submit.say("" if point else "Click a point on the map, or type it.")
 
     # ------------------------------------------------------------ subscribing
 
@@ -129,10 +103,10 @@ class BestForm:
         try:
             [entry] = await put(self._visit, lambda: [self._entry()])
         except Refused as error:
-            self._say(escape(str(error)), is_problem=True)
+            self._submit.say(escape(str(error)), is_problem=True)
             return
         for field in (self._words, self._place, self._name):
             field.value = ""
         await self._on_subscribed()
-        self._say(f"Subscribed: <b>{escape(str(entry.subscription.id))}</b>")
+        self._submit.say(f"Subscribed: <b>{escape(str(entry.subscription.id))}</b>")
         self._words.run_method("focus")

@@ -34,9 +34,9 @@ class BestMessages(ResultsPanel[TopKSubscription]):
         with ui.element("section").classes("matches"):
             ui.html("<h2>My lists</h2>", sanitize=False)
             self._lists = BestLists(
-                self._choose,
                 self.remove,
                 self.locate,
+                self._choose,
                 empty="None yet. Type words, click a point, then subscribe.",
             )
 

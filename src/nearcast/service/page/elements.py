@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import nicegui.elements.leaflet  # its Leaflet and leaflet.draw are used, its element is not
 from nicegui import ui
@@ -121,77 +121,50 @@ class MatchList(ui.element, component="static/match_list.js"):
         self.run_method("unchoose")
 
 
-class BestLists(ui.element, component="static/best_lists.js"):
-    """The lists of top-k subscriptions.
+class _Listed(ui.element):
+    """Lists of subscriptions, each with a name; `on_remove` and `on_locate` get one of them.
 
-    `on_choose` gets the name of a list and the id of its message that was chosen, `on_remove` and
-    `on_locate` the name of a list.
+    `on_choose` gets a name and the id of a message that was chosen in its list.
     """
+
+    _lists: ClassVar[str]  # what its component calls them
 
     def __init__(
         self,
-        on_choose: Callable[[str, str], Any],
         on_remove: Callable[[str], Any],
         on_locate: Callable[[str], Any],
+        on_choose: Callable[[str, str], Any] | None = None,
         *,
         empty: str,
     ) -> None:
         super().__init__()
-        self._props["lists"] = []
+        self._props[self._lists] = []
         self._props["empty"] = empty
-        self.on("choose", lambda event: on_choose(*event.args))
         self.on("remove", lambda event: on_remove(event.args))
         self.on("locate", lambda event: on_locate(event.args))
+        if on_choose is not None:
+            self.on("choose", lambda event: on_choose(*event.args))
 
     def show(self, lists: Sequence[dict[str, Any]]) -> None:
-        """Name, colour, what it is about, and items: id, text, score, whether it has just come."""
-        if lists != self._props["lists"]:
-            self._props["lists"] = list(lists)
+        """Name, colour, what it is about, and what each kind has besides."""
+        if lists != self._props[self._lists]:
+            self._props[self._lists] = list(lists)
             self.update()
 
 
-class WordClouds(ui.element, component="static/word_clouds.js"):
-    """Terms that are talked about; `on_remove` and `on_locate` get the name of a list."""
+class BestLists(_Listed, component="static/best_lists.js"):
+    """Of top-k subscriptions: `items` with id, text, score, whether it has just come."""
 
-    def __init__(
-        self, on_remove: Callable[[str], Any], on_locate: Callable[[str], Any], *, empty: str
-    ) -> None:
-        super().__init__()
-        self._props["clouds"] = []
-        self._props["empty"] = empty
-        self.on("remove", lambda event: on_remove(event.args))
-        self.on("locate", lambda event: on_locate(event.args))
-
-    def show(self, clouds: Sequence[dict[str, Any]]) -> None:
-        """Name, colour, what it is about, `gone` terms, and terms: term, score, place, change."""
-        if clouds != self._props["clouds"]:
-            self._props["clouds"] = list(clouds)
-            self.update()
+    _lists = "lists"
 
 
-class Walks(ui.element, component="static/walks.js"):
-    """Those who move, and the messages that they have.
+class WordClouds(_Listed, component="static/word_clouds.js"):
+    """Terms that are talked about: `gone` ones, and `terms` with term, score, place, change."""
 
-    `on_choose` gets a name and the id of a message, `on_remove` and `on_locate` a name.
-    """
+    _lists = "clouds"
 
-    def __init__(
-        self,
-        on_choose: Callable[[str, str], Any],
-        on_remove: Callable[[str], Any],
-        on_locate: Callable[[str], Any],
-        *,
-        empty: str,
-    ) -> None:
-        super().__init__()
-        self._props["walks"] = []
-        self._props["empty"] = empty
-        self.on("choose", lambda event: on_choose(*event.args))
-        self.on("remove", lambda event: on_remove(event.args))
-        self.on("locate", lambda event: on_locate(event.args))
 
-    def show(self, walks: Sequence[dict[str, Any]]) -> None:
-        """Name, colour, what it is about, `count`, and items: id, text, `entered` or `left`."""
-        if walks != self._props["walks"]:
-            self._props["walks"] = list(walks)
-            self.update()
+class Walks(_Listed, component="static/walks.js"):
+    """Those who move: `count`, and `items` with id, text, `entered` or `left`."""
+
+    _lists = "walks"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from fastapi import HTTPException
 from nicegui import ui
 
 from nearcast.model import Subscription
 from nearcast.service.page.elements import LiveMap
+from nearcast.service.page.subscribing import remove
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Registered
 from nearcast.text import ANYTHING
@@ -101,17 +101,9 @@ class MySubscriptions:
             remove.props["aria-label"] = f"Remove {name}"
 
     async def _remove(self, name: str) -> None:
-        remove = self._visit.service.subscriptions.remove
-        try:
-            await self._visit.act(remove, self._visit.owner, [name])
-        except HTTPException as error:
-            ui.notify(error.detail)
-            return
-        except OSError as error:
-            ui.notify(f"not removed: {error.strerror}; try again")
-            return
-        self._on_removed(name)
-        await self.refresh()
+        if await remove(self._visit, name):
+            self._on_removed(name)
+            await self.refresh()
 
     def _give_colours(self, names: list[str]) -> None:
         """A colour stays with its subscription; the one used least goes to a new one."""

@@ -53,9 +53,9 @@ class OnTheMove(ResultsPanel[MovingSubscription]):
                 ui.html("<h2>On the way</h2>", sanitize=False)
                 self._walk = ui.switch("Walk", value=True).props("dense size=sm")
             self._walks = Walks(
-                self._choose,
                 self.remove,
                 self.locate,
+                self._choose,
                 empty="Nobody yet. Type words, then send people out.",
             )
 

@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from fastapi import HTTPException
-from nicegui import background_tasks, ui
+from nicegui import background_tasks
 
 from nearcast.model import Point, Region
 from nearcast.pipeline.log.hosted_rows import result_kind
@@ -18,6 +17,7 @@ from nearcast.service.delivery.pages import RenderedEvent
 from nearcast.service.page.elements import LiveMap, Match
 from nearcast.service.page.following import Following
 from nearcast.service.page.my_subscriptions import COLOURS, SHOWN
+from nearcast.service.page.subscribing import remove
 from nearcast.service.page.visit import Visit
 
 TICKS_BETWEEN_LOOKS = 8
@@ -122,17 +122,9 @@ class ResultsPanel(ABC, Generic[Kind]):
 
     async def remove(self, name: str) -> None:
         """End a subscription."""
-        remove = self._visit.service.subscriptions.remove
-        try:
-            await self._visit.act(remove, self._visit.owner, [name])
-        except HTTPException as error:
-            ui.notify(error.detail)
-            return
-        except OSError as error:
-            ui.notify(f"not removed: {error.strerror}; try again")
-            return
-        self.forget(name)
-        await self.refresh()
+        if await remove(self._visit, name):
+            self.forget(name)
+            await self.refresh()
 
 
 def place_of(subscription: AnySubscription) -> Region | Point | None:

@@ -1,4 +1,4 @@
-"""`put`: what a form asks for, or what is wrong with it."""
+"""`put`: what a form asks for, or what is wrong with it; `remove`: no more of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from fastapi import HTTPException
+from nicegui import ui
 
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
@@ -29,3 +30,16 @@ async def put(visit: Visit, make: Callable[[], Sequence[Entry]]) -> Sequence[Ent
     except OSError as error:
         raise Refused(f"not subscribed: {error.strerror}; try again") from error
     return entries
+
+
+async def remove(visit: Visit, name: str) -> bool:
+    """End a subscription; where that is not possible the person is told why: False."""
+    try:
+        await visit.act(visit.service.subscriptions.remove, visit.owner, [name])
+    except HTTPException as error:
+        ui.notify(error.detail)
+        return False
+    except OSError as error:
+        ui.notify(f"not removed: {error.strerror}; try again")
+        return False
+    return True

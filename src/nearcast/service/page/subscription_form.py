@@ -13,6 +13,7 @@ from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import subscription_document
 from nearcast.service.estimate import Estimate
 from nearcast.service.page.elements import Drawing, LiveMap
+from nearcast.service.page.form_parts import SubmitRow, Tools, text_field
 from nearcast.service.page.places import HINT, region_from_text
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
@@ -34,47 +35,21 @@ class SubscriptionForm:
         self._on_subscribed = on_subscribed
         self._asked = 0
         with ui.element("form").on("submit.prevent", self._subscribe):
-            self._words = self._field("Words", "coffee AND (cake OR breakfast)")
-            with (
-                ui.element("div")
-                .classes("tools")
-                .props('role="group" aria-label="Draw it on the map"')
-            ):
-                ui.label("Draw").classes("label")
-                self._tools = {
-                    kind: ui.button(name, color=None, on_click=lambda kind=kind: self._draw(kind))
-                    .props('flat dense no-caps aria-pressed="false"')
-                    .classes("quiet")
-                    for kind, name in TOOLS.items()
-                }
-            self._place = self._field("Place", "everywhere").props(
+            self._words = text_field("Words", "coffee AND (cake OR breakfast)", self._changed)
+            self._tools = Tools("Draw", "Draw it on the map", TOOLS, self._draw)
+            self._place = text_field("Place", "everywhere", self._changed).props(
                 f'hint="{HINT}" hide-hint clearable'
             )
-            self._name = self._field("Name", "made from the words")
-            with ui.element("div").classes("submit"):
-                self._estimate = (
-                    ui.html("", sanitize=False)
-                    .classes("estimate")
-                    .props('role="status" aria-live="polite"')
-                )
-                subscribe = ui.button("Subscribe", color=None)
-                subscribe.props("unelevated no-caps type=submit").classes("main")
+            self._name = text_field("Name", "made from the words", self._changed)
+            self._submit = SubmitRow("Subscribe")
         self._say_nothing()
-
-    def _field(self, label: str, placeholder: str) -> ui.input:
-        field = ui.input(label, placeholder=placeholder, on_change=self._changed)
-        return field.props("outlined dense stack-label debounce=250 no-error-icon")
 
     # ------------------------------------------------------------ drawing
 
     def _draw(self, kind: str) -> None:
-        drawing = Drawing(self._drawn, lambda: self._press(None), self._drawing)
+        drawing = Drawing(self._drawn, lambda: self._tools.press(None), self._drawing)
         self._map.draw(kind, drawing)
-        self._press(kind)
-
-    def _press(self, kind: str | None) -> None:
-        for each, button in self._tools.items():
-            button.props(f'aria-pressed="{"true" if each == kind else "false"}"')
+        self._tools.press(kind)
 
     def _drawn(self, place: str) -> None:
         self._place.value = place
@@ -112,25 +87,21 @@ class SubscriptionForm:
             assert isinstance(subscription, Subscription)
         except ExpressionError as error:
             self._words.error = in_words(error)
-            self._say("")
+            self._submit.say("")
             return
         except ValueError as error:
-            self._say("" if self._place.error else escape(str(error)), is_problem=True)
+            self._submit.say("" if self._place.error else escape(str(error)), is_problem=True)
             return
         try:
             estimate = await self._visit.act(self._visit.estimate, subscription)
         except HTTPException as error:
-            self._say(escape(str(error.detail)), is_problem=True)
+            self._submit.say(escape(str(error.detail)), is_problem=True)
             return
         if asked == self._asked and not self._words.is_deleted:  # else the person has gone on
-            self._say(estimate_words(estimate))
+            self._submit.say(estimate_words(estimate))
 
     def _say_nothing(self) -> None:
-        self._say("Type words, or draw a place.")
-
-    def _say(self, html: str, *, is_problem: bool = False) -> None:
-        self._estimate.content = html
-        self._estimate.classes(add="problem" if is_problem else "", remove="problem")
+        self._submit.say("Type words, or draw a place.")
 
     # ------------------------------------------------------------ subscribing
 
@@ -159,19 +130,21 @@ class SubscriptionForm:
             self._words.error = in_words(error)
             return
         except ValueError as error:
-            self._say(escape(str(error)), is_problem=True)
+            self._submit.say(escape(str(error)), is_problem=True)
             return
         except HTTPException as error:
-            self._say(escape(str(error.detail)), is_problem=True)
+            self._submit.say(escape(str(error.detail)), is_problem=True)
             return
         except OSError as error:
-            self._say(escape(f"not subscribed: {error.strerror}; try again"), is_problem=True)
+            self._submit.say(
+                escape(f"not subscribed: {error.strerror}; try again"), is_problem=True
+            )
             return
         name = str(entry.subscription.id)
         for field in (self._words, self._place, self._name):
             field.value = ""
         await self._on_subscribed(name)
-        self._say(f"Subscribed: <b>{escape(name)}</b>")
+        self._submit.say(f"Subscribed: <b>{escape(name)}</b>")
         self._words.run_method("focus")
 
 

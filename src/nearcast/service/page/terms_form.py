@@ -20,13 +20,12 @@ from nearcast.model import (
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import subscription_document
 from nearcast.service.page.elements import Drawing, LiveMap
+from nearcast.service.page.form_parts import SubmitRow, Tools, how_many, text_field
 from nearcast.service.page.places import HINT, place_from_text
 from nearcast.service.page.subscribing import Refused, put
 from nearcast.service.page.subscription_form import TOOLS, VISITOR_SECONDS
 from nearcast.service.page.visit import Visit
 from nearcast.service.stores.subscriptions import Entry
-
-SHOWN_AT_FIRST = 10
 
 
 class TermsForm:
@@ -39,47 +38,19 @@ class TermsForm:
         self._map = live_map
         self._on_subscribed = on_subscribed
         with ui.element("form").on("submit.prevent", self._subscribe):
-            with (
-                ui.element("div")
-                .classes("tools")
-                .props('role="group" aria-label="Where, on the map"')
-            ):
-                ui.label("Where").classes("label")
-                self._tools = {
-                    kind: ui.button(name, color=None, on_click=lambda kind=kind: self._draw(kind))
-                    .props('flat dense no-caps aria-pressed="false"')
-                    .classes("quiet")
-                    for kind, name in {"point": "Point", **TOOLS}.items()
-                }
-            self._place = self._field("Place", "around lon, lat; or a region")
+            names = {"point": "Point", **TOOLS}
+            self._tools = Tools("Where", "Where, on the map", names, self._draw)
+            self._place = text_field("Place", "around lon, lat; or a region", self._changed)
             self._place.props("clearable")
             with ui.element("div").classes("beside"):
-                most = visit.service.settings.longest_list
-                first = min(SHOWN_AT_FIRST, most)
-                self._k = ui.number("How many", value=first, min=1, max=most, step=1, precision=0)
-                self._k.props("outlined dense stack-label").classes("few")
-                self._name = self._field("Name", "made from the place")
-            with ui.element("div").classes("submit"):
-                self._note = (
-                    ui.html("", sanitize=False)
-                    .classes("estimate")
-                    .props('role="status" aria-live="polite"')
-                )
-                subscribe = ui.button("Subscribe", color=None)
-                subscribe.props("unelevated no-caps type=submit").classes("main")
-        self._say("Click a point, or draw a region.")
-
-    def _field(self, label: str, placeholder: str) -> ui.input:
-        field = ui.input(label, placeholder=placeholder, on_change=self._changed)
-        return field.props("outlined dense stack-label debounce=250 no-error-icon")
+                self._k = how_many(visit.service.settings.longest_list)
+                self._name = text_field("Name", "made from the place", self._changed)
+            self._submit = SubmitRow("Subscribe")
+        self._submit.say("Click a point, or draw a region.")
 
     def _draw(self, kind: str) -> None:
-        self._map.draw(kind, Drawing(self._drawn, lambda: self._press(None)))
-        self._press(kind)
-
-    def _press(self, kind: str | None) -> None:
-        for each, button in self._tools.items():
-            button.props(f'aria-pressed="{"true" if each == kind else "false"}"')
+        self._map.draw(kind, Drawing(self._drawn, lambda: self._tools.press(None)))
+        self._tools.press(kind)
 
     def _drawn(self, place: str) -> None:
         self._place.value = place
@@ -92,10 +63,6 @@ class TermsForm:
         except ValueError as error:
             self._place.error = str(error)
         self._map.set_draft(place)
-
-    def _say(self, html: str, *, is_problem: bool = False) -> None:
-        self._note.content = html
-        self._note.classes(add="problem" if is_problem else "", remove="problem")
 
     def _entry(self) -> Entry:
         place = place_from_text(self._place.value or "")
@@ -115,12 +82,12 @@ class TermsForm:
         try:
             [entry] = await put(self._visit, lambda: [self._entry()])
         except Refused as error:
-            self._say(escape(str(error)), is_problem=True)
+            self._submit.say(escape(str(error)), is_problem=True)
             return
         for field in (self._place, self._name):
             field.value = ""
         await self._on_subscribed()
-        self._say(f"Subscribed: <b>{escape(str(entry.subscription.id))}</b>")
+        self._submit.say(f"Subscribed: <b>{escape(str(entry.subscription.id))}</b>")
         self._place.run_method("focus")
 
 

@@ -13,6 +13,7 @@ from nicegui import ui
 from nearcast.model import Circle, MovingSubscription, Point
 from nearcast.service.api.subscription_limits import checked_entry
 from nearcast.service.documents import subscription_document
+from nearcast.service.page.form_parts import SubmitRow
 from nearcast.service.page.places import point_of
 from nearcast.service.page.subscribing import Refused, put
 from nearcast.service.page.visit import Visit
@@ -42,19 +43,8 @@ class WalkersForm:
                 self._metres = ui.number("Metres around", value=METRES_AT_FIRST, min=1)
                 for field in (self._count, self._metres):
                     field.props("outlined dense stack-label")
-            with ui.element("div").classes("submit"):
-                self._note = (
-                    ui.html("", sanitize=False)
-                    .classes("estimate")
-                    .props('role="status" aria-live="polite"')
-                )
-                send = ui.button("Send them out", color=None)
-                send.props("unelevated no-caps type=submit").classes("main")
-        self._say("They walk while this page is open.")
-
-    def _say(self, html: str, *, is_problem: bool = False) -> None:
-        self._note.content = html
-        self._note.classes(add="problem" if is_problem else "", remove="problem")
+            self._submit = SubmitRow("Send them out")
+        self._submit.say("They walk while this page is open.")
 
     def _entries(self) -> list[Entry]:
         words, count = (self._words.value or "").strip(), int(self._count.value or 0)
@@ -83,10 +73,10 @@ class WalkersForm:
         try:
             entries = await put(self._visit, self._entries)
         except Refused as error:
-            self._say(escape(str(error)), is_problem=True)
+            self._submit.say(escape(str(error)), is_problem=True)
             return
         await self._on_sent()
-        self._say(f"<b>{len(entries)}</b> on the way")
+        self._submit.say(f"<b>{len(entries)}</b> on the way")
 
 
 def recent_places(visit: Visit) -> list[Point]:

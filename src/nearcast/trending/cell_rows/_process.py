@@ -14,12 +14,10 @@ from nearcast.inner import leaf, melting
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
-from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
+from nearcast.trending._regions.documents import RECTS, drop_document
 from nearcast.trending._regions.homes import NO_LEVEL, homes_to_visit
 from nearcast.trending._regions.postings import (
     MOST_RECTS,
-    add_to_cells,
-    drop_from_cells,
     load_rects,
     refill,
     score_in_region,
@@ -37,11 +35,11 @@ from nearcast.trending._regions.said import (
     BASE,
     mark_terms,
     may_lack,
-    pass_epochs,
     said_by,
     take_away,
     unmark_terms,
 )
+from nearcast.trending._regions.steps import document_comes, next_document
 from nearcast.trending.cell_rows._circles import (
     INSIDE,
     UNSURE,
@@ -83,26 +81,15 @@ def process(
     for step in range(len(nows)):
         began = begins(counts)
         begin_step(remembered)
-        oldest = nows[step] - horizon
-        comes = (
-            step < len(columns.moment)
-            and columns.moment[step] > oldest
-            and columns.term_start[step] < columns.term_start[step + 1]
-        )
+        comes = document_comes(columns, step, nows[step] - horizon)
         while True:
-            number = earliest(archive.documents)
-            sign = np.int64(-1)
-            if number != NONE and archive.documents.moment[number] <= oldest:
-                archive = drop_from_cells(archive, levels, number, clock[BASE], True)
-            else:
-                base = np.int64(np.floor(nows[step])) - horizon
-                pass_epochs(rows, slots, archive, terms, clock, base)
-                if not comes:
-                    break
-                comes = False
-                sign = np.int64(1)
-                archive, number = add_document(archive, columns, step)
-                archive = add_to_cells(archive, levels, number, clock[BASE], True)
+            archive, number, sign, _ = next_document(
+                archive, rows, slots, levels, terms, columns, step, nows[step], horizon, clock,
+                comes, True,
+            )  # fmt: skip
+            if number == NONE:
+                break
+            comes = comes and sign < 0
             remembered, neighbours = visit(
                 sign, number, rows, regions, is_earth, levels, homes, archive, terms, sums,
                 remembered, spelling, clock[BASE], counts, neighbours,

@@ -12,13 +12,11 @@ from numba import njit
 from nearcast.inner import leaf, melting
 from nearcast.space._kernels import region_meets
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
-from nearcast.trending._regions.documents import RECTS, add_document, drop_document, earliest
+from nearcast.trending._regions.documents import RECTS, drop_document
 from nearcast.trending._regions.homes import homes_to_visit
 from nearcast.trending._regions.postings import (
     MOST_RECTS,
-    add_to_cells,
     add_up,
-    drop_from_cells,
     load_rects,
     refill,
 )
@@ -35,11 +33,11 @@ from nearcast.trending._regions.said import (
     BASE,
     mark_terms,
     may_lack,
-    pass_epochs,
     said_by,
     take_away,
     unmark_terms,
 )
+from nearcast.trending._regions.steps import document_comes, next_document
 from nearcast.trending.term_tables._scores import change, halve_scores, score_of
 from nearcast.trending.term_tables._scores import with_room as scores_with_room
 
@@ -61,28 +59,17 @@ def process(
     for step in range(len(nows)):
         began = begins(counts)
         begin_step(remembered)
-        oldest = nows[step] - horizon
-        comes = (
-            step < len(columns.moment)
-            and columns.moment[step] > oldest
-            and columns.term_start[step] < columns.term_start[step + 1]
-        )
+        comes = document_comes(columns, step, nows[step] - horizon)
         while True:
-            number = earliest(archive.documents)
-            sign = np.int64(-1)
-            if number != NONE and archive.documents.moment[number] <= oldest:
-                archive = drop_from_cells(archive, levels, number, clock[BASE], False)
-            else:
-                base = np.int64(np.floor(nows[step])) - horizon
-                epochs = pass_epochs(rows, slots, archive, terms, clock, base)
-                if epochs > 0:
-                    halve_scores(scores, epochs)
-                if not comes:
-                    break
-                comes = False
-                sign = np.int64(1)
-                archive, number = add_document(archive, columns, step)
-                archive = add_to_cells(archive, levels, number, clock[BASE], False)
+            archive, number, sign, epochs = next_document(
+                archive, rows, slots, levels, terms, columns, step, nows[step], horizon, clock,
+                comes, False,
+            )  # fmt: skip
+            if epochs > 0:
+                halve_scores(scores, epochs)
+            if number == NONE:
+                break
+            comes = comes and sign < 0
             said = said_by(archive, number, clock[BASE])
             count = load_rects(archive, number, rects)
             mark_terms(terms, said, sign)
