@@ -64,7 +64,7 @@ test: $(VENV)/.nearcast $(VENV)/.java
 	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
 
-# Variants, sizes and repetitions beyond those of `make test`.
+# The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.
 test-thorough: setup
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup -m thorough
 

@@ -35,6 +35,17 @@ SHARE_KERNELS = (
     re.compile(r"trending/"),
     re.compile(r"moving/"),
 )
+# The indexes that the papers compare theirs with, and theirs but for one in each room: `make test`
+# would compile them for as long as everything else takes.
+RIVALS = re.compile(
+    r"/(_quad|iq_tree|ir_tree|r_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree|trie_quadtree)\b"
+    r"|/(skype|grouped_tables|term_tables|sst|ap_plus_tree|cell_lists)\b"
+    r"|test_(quad|iq_tree|ir_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree)\b"
+    r"|test_(sst_example|ap_plus_tree)\b|of_rivals"
+    r"|IQTree|IRTree|RtTree|RQTree|LFilter|MBRTrie|TrieQuadtree|PTQuadtree"
+    r"|Skype|Skyband|Kmax|IGPT|IPT|CIQ|APPlus|IQPlus|RQPlus|SSIndex|KKIndex"
+    r"|(\[|_|-|Test)(RST|TP|DS|SST|TS|FTS)\b|SSTWithin|SSTOnRoads|NearbyBaseline"
+)
 ROOMS_WITH_KERNELS = re.compile("boolean|moving|topk|trending")
 # These use every index: when all are compiled.
 LAST = re.compile(
@@ -48,6 +59,8 @@ LAST = re.compile(
 def pytest_collection_modifyitems(items):
     """A few processes run the tests; what shares something goes to one. Long groups come first."""
     for item in items:
+        if RIVALS.search(item.nodeid):
+            item.add_marker(pytest.mark.thorough)
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_turn)

@@ -56,6 +56,7 @@ def test_a_run_writes_the_records_of_the_contract(tmp_path, capsys):
     assert "2 records" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_run_without_index_compares_every_class_of_the_room(tmp_path):
     path = tmp_path / "out.json"
     assert main(["run", "boolean", *TINY, "--json", str(path)]) == 0

@@ -18,13 +18,17 @@ from nearcast.topk import TimeWindow, WordLists
 TINY = ("--subscriptions", "300", "--messages", "40")
 
 
-def test_every_combination_is_compared_and_its_lists_are_checked(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "indexes",
+    [["WordLists", "ParallelLists"], pytest.param(list(ROOM), marks=pytest.mark.thorough)],
+)
+def test_indexes_are_compared_and_their_lists_are_checked(indexes, tmp_path, monkeypatch):
     for module in ("workload", "measure"):
         monkeypatch.setattr(f"benchmarks.topk.{module}.FRESH", 20)
     path = tmp_path / "topk.json"
-    assert main(["run", "topk", *TINY, "--json", str(path)]) == 0
+    assert main(["run", "topk", *TINY, "--index", ",".join(indexes), "--json", str(path)]) == 0
     records = json.loads(path.read_text())
-    assert [record["index"] for record in records] == list(ROOM)
+    assert [record["index"] for record in records] == indexes
     for record in records:
         assert record["answers_checked_against_oracle"] >= 20
         assert record["arriving_microseconds"] > 0.0
