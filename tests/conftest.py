@@ -47,6 +47,10 @@ RIVALS = re.compile(
     r"|(\[|_|-|Test)(RST|TP|DS|SST|TS|FTS)\b|SSTWithin|SSTOnRoads|NearbyBaseline"
 )
 ROOMS_WITH_KERNELS = re.compile("boolean|moving|topk|trending")
+# These wait for processes of their own: not at the end, when nobody else would be busy meanwhile.
+LONG = re.compile(
+    "test_kill_loop|test_kills_at_random|test_a_process_of_its_own|follow_events|the_whole_thing"
+)
 # These use every index: when all are compiled.
 LAST = re.compile(
     "tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|moving|trending|plot)"
@@ -84,8 +88,11 @@ def _group(item):
 
 def _turn(item):
     if LAST.match(item.nodeid):
-        return 2
-    return 0 if item.get_closest_marker("xdist_group") else 1
+        return 4
+    group = item.get_closest_marker("xdist_group")
+    if group:
+        return 0 if group.args == ("spark",) else 1
+    return 2 if LONG.search(item.nodeid) else 3
 
 
 @pytest.fixture(scope="session")

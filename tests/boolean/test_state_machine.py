@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -47,7 +48,7 @@ def with_history(index, *, space, **options):
     return index(space=space, history=MessageBatch.from_messages(past, space=space), **options)
 
 
-INDEXES = (
+USUAL = (
     partial(APTree, leaf_capacity=2, fanout=4),
     partial(APTree, leaf_capacity=4, fanout=9, order=Idf(), keyword_partition=OptimalPartition()),
     partial(APTree, leaf_capacity=2, fanout=4, order=Random(seed=5), drift_threshold=None),
@@ -56,9 +57,11 @@ INDEXES = (
     partial(APTree, leaf_capacity=1, fanout=2, spatial_partition=Quarters()),
     partial(with_history, APTree, leaf_capacity=2, fanout=4),
     partial(with_history, APTree, leaf_capacity=4, fanout=16, priority=SpatialFirst()),
-    partial(TrieQuadtree, leaf_capacity=2),
     RarestWordTree,
     partial(with_history, RarestWordTree),
+)
+RIVALS = (
+    partial(TrieQuadtree, leaf_capacity=2),
     partial(IQTree, update_cost=1e-6, most_cells=100),
     partial(with_history, IQTree, update_cost=1e-3, most_cells=4),
     partial(RQTree, list_capacity=1, update_cost=1e-6, most_cells=100),
@@ -80,10 +83,12 @@ INDEXES = (
 class Comparison(RuleBasedStateMachine):
     """Everything is done to the index and to the oracle."""
 
-    @initialize(make_index=st.sampled_from(INDEXES), space=st.sampled_from(SPACES))
-    def start(self, make_index, space):
+    indexes = USUAL
+
+    @initialize(data=st.data(), space=st.sampled_from(SPACES))
+    def start(self, data, space):
         self.space = space
-        self.index = make_index(space=space)
+        self.index = data.draw(st.sampled_from(self.indexes))(space=space)
         self.oracle = ScanIndex(space=space)
         self.seen = ()
 
@@ -183,5 +188,13 @@ class Comparison(RuleBasedStateMachine):
             assert set(self.index.ids()) == set(self.oracle.ids())
 
 
+class ComparisonOfRivals(Comparison):
+    """The same with the others."""
+
+    indexes = RIVALS
+
+
 TestComparison = Comparison.TestCase
-TestComparison.settings = settings(stateful_step_count=40)
+TestComparison.settings = settings(stateful_step_count=40, max_examples=30)
+TestRivals = pytest.mark.thorough(ComparisonOfRivals.TestCase)
+TestRivals.settings = settings(stateful_step_count=40)
