@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 Buffer = bytes | bytearray | memoryview
 
 MAGIC = b"NEARCAST"
-VERSION = 2
+VERSION = 3
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQ")
 # It can only be read by setting it, which is better done once than while other threads work.

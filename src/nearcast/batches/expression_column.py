@@ -99,16 +99,17 @@ class ExpressionColumn:
         for expression in expressions:
             for clause in expression.clauses:
                 # Sorted, because the order in a set depends on the hash seed.
-                required += sorted(clause.required)
+                words = clause.required
+                required += sorted(words) if len(words) > 1 else words
                 required_start.append(len(required))
                 if clause.forbidden:
                     forbidden += sorted(clause.forbidden)
                 forbidden_start.append(len(forbidden))
             clause_start.append(len(required_start) - 1)
-        words = pa.array(required + forbidden, pa.large_string()).dictionary_encode()
-        codes = words.indices.to_numpy()
+        encoded = pa.array(required + forbidden, pa.large_string()).dictionary_encode()
+        codes = encoded.indices.to_numpy()
         return cls(
-            lexicon=words.dictionary,
+            lexicon=encoded.dictionary,
             clause_start=np.array(clause_start, np.int64),
             required_start=np.array(required_start, np.int64),
             required=codes[: len(required)],

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
+from nearcast.batches.expression_column import ExpressionColumn
 from nearcast.boolean.index import (
     BooleanIndex,
     IndexStats,
@@ -25,6 +26,7 @@ from nearcast.boolean.index import (
 from nearcast.boolean.subscription_store import FEW_CLAUSE_WORDS, Entries, SubscriptionStore
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
+from nearcast.space.region_column import RegionColumn
 
 Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
 """Slots found, where each message's slots end among them, and how many candidates there were."""
@@ -147,17 +149,26 @@ class FlatIndex(BooleanIndex):
         if not self._waiting:
             return
         changes = []
-        for kind in (int, str):  # a batch has ids of one kind
+        for kind, type_ in ((int, pa.int64()), (str, pa.large_string())):  # a batch has one kind
             ids = [id_ for id_ in self._waiting if isinstance(id_, kind)]
             if ids:
                 waiting = [self._waiting[id_] for id_ in ids]
                 added = [change for change in waiting if change is not None]
-                batch = SubscriptionBatch.from_subscriptions(added, space=self.space)
-                changes.append((pa.array(ids), batch))
+                changes.append((pa.array(ids, type_), self._batch_of(added, type_)))
         self._waiting = {}
         for ids_gone, batch in changes:
             self._replace(ids_gone, batch)
         self._tidy()
+
+    def _batch_of(
+        self, subscriptions: list[Subscription], type_of_ids: pa.DataType
+    ) -> SubscriptionBatch:
+        """Subscriptions that `insert` has checked, with ids of one kind."""
+        return SubscriptionBatch(
+            pa.array([one.id for one in subscriptions], type_of_ids),
+            ExpressionColumn.of_expressions(one.expression for one in subscriptions),
+            RegionColumn.of_regions((one.region for one in subscriptions), self.space),
+        )
 
     def _replace(self, ids: pa.Array, batch: SubscriptionBatch) -> None:
         """Forget those of the ids that are live, and add the batch."""

@@ -21,11 +21,15 @@ MOST_POINTS = 8192
 
 @dataclass(frozen=True, slots=True)
 class MessageHistory:
-    """How many of the past messages had each word, and a sample of their places."""
+    """How many of the past messages had each word, and a sample of their places.
+
+    Words that only one had are half of all words and tell nothing: they are counted, not kept.
+    """
 
     messages: int
+    seen_once: int
     vocabulary: StringTable
-    having: NDArray[np.int64]  # by number in the vocabulary
+    having: NDArray[np.int32]  # by number in the vocabulary
     points: NDArray[np.float64]
 
     @classmethod
@@ -36,30 +40,35 @@ class MessageHistory:
             raise ValueError("the history has no messages; leave it out instead")
         message = np.repeat(np.arange(len(messages)), np.diff(messages.word_start))
         once = np.unique(message * len(messages.lexicon) + messages.words)
+        having = np.bincount(once % max(1, len(messages.lexicon)), minlength=len(messages.lexicon))
+        kept = np.flatnonzero(having > 1)
         vocabulary = StringTable()
-        number = vocabulary.add(messages.lexicon)
-        having = np.zeros(len(vocabulary), np.int64)
-        np.add.at(having, number[once % max(1, len(messages.lexicon))], 1)
+        vocabulary.add(messages.lexicon.take(pa.array(kept)))
         rows = np.linspace(0, len(messages) - 1, min(MOST_POINTS, len(messages))).astype(np.int64)
         # A box message hits cells around its middle, near enough for a statistic.
         first = messages.rects[messages.rect_start[rows]]
-        return cls(len(messages), vocabulary, having, (first[:, :2] + first[:, 2:]) / 2)
+        return cls(
+            messages=len(messages),
+            seen_once=int((having == 1).sum()),
+            vocabulary=vocabulary,
+            having=having[kept].astype(np.int32),
+            points=(first[:, :2] + first[:, 2:]) / 2,
+        )
 
     def chances_of(self, words: pa.LargeStringArray) -> NDArray[np.float64]:
         """The probability that a message has each of these words.  O(words)."""
         numbers = self.vocabulary.find(words)
         seen = numbers >= 0
         # Together, unseen words are about as likely as those seen once (Good and Turing).
-        seen_once = int((self.having == 1).sum()) / self.messages
-        unseen = seen_once / max(1, int((~seen).sum()))
-        chance = np.full(len(numbers), unseen)
+        others = max(1, int((~seen).sum()))
+        chance = np.full(len(numbers), min(1.0, 2 * self.seen_once / others) / self.messages)
         chance[seen] = self.having[numbers[seen]] / self.messages
         return chance
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The whole state, for saving."""
         own = {
-            "messages": np.array([self.messages]),
+            "messages": np.array([self.messages, self.seen_once]),
             "having": self.having,
             "points": self.points,
         }
@@ -70,9 +79,7 @@ class MessageHistory:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> MessageHistory:
         """The history whose `arrays()` these are."""
         words = {name: arrays[f"word_{name}"] for name in ("data", "start", "slots")}
+        messages, seen_once = arrays["messages"].tolist()
         return cls(
-            int(arrays["messages"][0]),
-            StringTable.from_arrays(words),
-            arrays["having"],
-            arrays["points"],
+            messages, seen_once, StringTable.from_arrays(words), arrays["having"], arrays["points"]
         )

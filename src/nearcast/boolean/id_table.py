@@ -15,6 +15,7 @@ from nearcast.growing_array import GrowingArray
 from nearcast.text.string_table import StringTable, Words
 
 _MAX_LOAD = 0.7
+_ROOM_TO_GROW = 1.1  # of a table that is made anew; a power of two leaves more, mostly
 _VACANT, _INTEGER, _TEXT = 0, 1, 2
 
 
@@ -209,7 +210,7 @@ class IdTable:
         if self._taken + len(slots) > _MAX_LOAD * len(self._table):
             integers = np.flatnonzero(self._kind.used == _INTEGER).astype(np.int32)
             size = 16
-            while size * _MAX_LOAD < len(integers) * 1.3:
+            while size * _MAX_LOAD < len(integers) * _ROOM_TO_GROW:
                 size *= 2
             self._table = np.full(size, FREE, np.int32)
             self._taken = enter_ids(self._table, self._number.used, integers)

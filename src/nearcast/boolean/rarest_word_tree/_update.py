@@ -18,7 +18,7 @@ from nearcast.boolean._records import (
     run_reference,
     run_start,
 )
-from nearcast.boolean.rarest_word_tree._build import build, write_run
+from nearcast.boolean.rarest_word_tree._build import build
 from nearcast.boolean.rarest_word_tree._layout import (
     BLOCK,
     CHILD_COUNT,
@@ -41,6 +41,7 @@ from nearcast.boolean.rarest_word_tree._layout import (
     WEST,
     WORD,
     Tree,
+    claim_lanes,
     clear_lanes,
     find_child,
     get_reference,
@@ -184,9 +185,21 @@ def insert_all(tree, clauses, chance, chains, arena):
                 prefetch_row(tree.child_word, tree.nodes[node, CHILDREN_AT])
                 for line in range(BLOCK):
                     prefetch_row(tree.lines, tree.nodes[node, TREE] // LANES + line)
+            elif reference & 3 == RUN:
+                _prefetch_moved(tree, chains, reference)
         for i in range(low, high):
             tree = _insert(tree, clauses, chance, chains, arena[i])
     return tree
+
+
+@inner
+def _prefetch_moved(tree, chains, reference):
+    """Of a run that one more will move, what tells which entries are in it."""
+    start, count = run_start(reference), run_count(reference)
+    if lanes_for(count + 1) != lanes_for(count):
+        ints = tree.lines.view(np.int32)
+        for position in range(start, start + count):
+            prefetch_row(chains.first, ints[position // LANES, NUMBER + position % LANES])
 
 
 @inner
@@ -228,14 +241,41 @@ def _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder):
         write_lane(tree, row, start + count, word)
         set_reference(tree, holder, run_reference(start, count + 1))
         return tree
+    if count < MOST_LANES:
+        tree, start = _moved_run(tree, chains, reference, count)
+        write_lane(tree, row, start + count, word)
+        set_reference(tree, holder, run_reference(start, count + 1))
+        return tree
     arena = gather(tree, chains, reference, np.int64(1))
     arena[count] = row
-    if count < MOST_LANES:
-        tree, reference = write_run(tree, clauses, arena, np.int64(0), count + 1, depth)
-        set_reference(tree, holder, reference)
-        return tree
     set_reference(tree, holder, EMPTY)
     return build(tree, clauses, chance, arena, np.int64(0), count + 1, depth, holder)
+
+
+@inner
+def _moved_run(tree, chains, reference, count):
+    """A run, moved to where one more has room: (tree, its first lane).  An empty one counts."""
+    tree, start = claim_lanes(tree, lanes_for(count + 1))
+    if count:
+        old = run_start(reference)
+        for i in range(count):
+            _move_lane(tree, chains, old + i, start + i)
+        release_lanes(tree, old, lanes_for(count))
+    return tree, start
+
+
+@inner
+def _move_lane(tree, chains, source, target):
+    """What is in a lane goes to another one."""
+    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
+    line, lane = target // LANES, target % LANES
+    old_line, old_lane = source // LANES, source % LANES
+    moved = entry_in(tree, chains, ints[old_line, NUMBER + old_lane], source)
+    for column in (WEST, SOUTH, EAST, NORTH):
+        shorts[line, column + lane] = shorts[old_line, column + old_lane]
+    for column in (NUMBER, WORD):
+        ints[line, column + lane] = ints[old_line, column + old_lane]
+    tree.where[moved] = target
 
 
 @njit(cache=True, nogil=True)
@@ -301,18 +341,10 @@ def _forget_children(tree, clauses, chance, chains, entry):
 @inner
 def _drop_from_run(tree, chains, reference, position, holder):
     """Free a lane of a run; the last one takes its place."""
-    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
     start, count = run_start(reference), run_count(reference)
     last = start + count - 1
     if last != position:
-        line, lane = position // LANES, position % LANES
-        last_line, last_lane = last // LANES, last % LANES
-        moved = entry_in(tree, chains, ints[last_line, NUMBER + last_lane], last)
-        for column in (WEST, SOUTH, EAST, NORTH):
-            shorts[line, column + lane] = shorts[last_line, column + last_lane]
-        for column in (NUMBER, WORD):
-            ints[line, column + lane] = ints[last_line, column + last_lane]
-        tree.where[moved] = position
+        _move_lane(tree, chains, last, position)
     clear_lanes(tree.lines, last, 1)
     if count == 1:
         release_lanes(tree, start, 1)
