@@ -121,8 +121,9 @@ def measure(
     newcomers = workload.newcomers
     warm_up, timed = newcomers[:_WARM_UP_INSERTS], newcomers[_WARM_UP_INSERTS:]
     insert_all(index, warm_up)
-    insert_seconds = insert_all(index, timed)
-    remove_seconds = remove_all(index, _ids(timed))
+    rounds = [timed[first::PASSES] for first in range(PASSES)]
+    inserting = median(1e6 * insert_all(index, each) / len(each) for each in rounds)
+    removing = median(1e6 * remove_all(index, _ids(each)) / len(each) for each in rounds)
     remove_all(index, _ids(warm_up))
 
     record = Record(
@@ -137,11 +138,9 @@ def measure(
         microseconds_per_message_passes=passes,
         build_seconds=built.build_seconds,
         insert_microseconds=(
-            1e6 * insert_seconds / len(timed)
-            if built.later_microseconds is None
-            else built.later_microseconds
+            inserting if built.later_microseconds is None else built.later_microseconds
         ),
-        remove_microseconds=1e6 * remove_seconds / len(timed),
+        remove_microseconds=removing,
         bytes_per_subscription=built.bytes_per_subscription,
         peak_rss_bytes=peak,
         answers_checked_against_oracle=checked,

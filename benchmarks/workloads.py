@@ -26,7 +26,7 @@ from nearcast.datasets import (
 from nearcast.model import Box, Subscription
 
 DATA = ("synthetic", "gnis", "chicago")
-FRESH = 2_500  # subscriptions to insert into a built index
+FRESH = 6_500  # subscriptions to insert into a built index, some at a time
 _HISTORY_SHARE = 0.05
 _TWEETS_PER_SUBSCRIPTION = 2.5  # the papers sample 5M subscriptions from 12.7M tweets
 _LEAST_TWEETS = 20_000
