@@ -71,7 +71,7 @@ def test_a_frame_of_hardly_anything(borders):
 
 def test_a_line_compares_four_boxes_at_once_as_each_by_itself():
     random = np.random.default_rng(2)
-    tree, start = claim_lanes(empty_tree(), LANES)
+    tree, start = claim_lanes(empty_tree((31, 31)), LANES)
     for _ in range(500):
         boxes = random.integers(0, 40, (LANES, 4))
         for lane in range(LANES):
@@ -86,7 +86,7 @@ def test_a_line_compares_four_boxes_at_once_as_each_by_itself():
 
 
 def test_small_pieces_share_a_line_and_come_back():
-    tree = empty_tree()
+    tree = empty_tree((31, 31))
     starts = []
     for size in (1, 2, 1, 16, 1, 2):
         tree, start = claim_lanes(tree, size)

@@ -18,6 +18,8 @@ from nearcast.boolean.rarest_word_tree._layout import (
     NODE,
     OWN,
     OWN_BUILT,
+    STEPS_X,
+    STEPS_Y,
     TREE,
     claim_lanes,
     claim_node,
@@ -78,7 +80,7 @@ def write_run(tree, clauses, arena, begin, end, depth):
 
 
 @inner
-def _met_by_place(arena, begin, end):
+def _met_by_place(tree, arena, begin, end):
     """Of entries arranged by place, the share that a message looks at, and the share it meets.
 
     A leaf of n entries is about sqrt(leaf / n) of the space wider than a region.
@@ -87,14 +89,14 @@ def _met_by_place(arena, begin, end):
     for i in range(begin, end):
         width = arena[i, BOX + 2] - arena[i, BOX] + 1
         height = arena[i, BOX + 3] - arena[i, BOX + 1] + 1
-        area += (width / 32768.0) * (height / 32768.0)
-    area /= end - begin
+        area += np.float64(width) * height
+    area /= np.float64(tree.used[STEPS_X]) * tree.used[STEPS_Y] * (end - begin)
     side = np.sqrt(area) + np.sqrt(MOST_LANES / (end - begin))
-    return min(1.0, side * side), area
+    return min(1.0, side * side), min(1.0, area)
 
 
 @inner
-def _divide(clauses, chance, arena, begin, end, depth):
+def _divide(tree, clauses, chance, arena, begin, end, depth):
     """Bring entries that are better found by their next keyword behind the others.
 
     Returns where they begin, and the groups: (keyword, begin, end), by keyword.  O(n log n).
@@ -108,7 +110,7 @@ def _divide(clauses, chance, arena, begin, end, depth):
         ordered[i] = arena[begin + order[i]]
     groups = np.empty((count // LEAST_CHILD, 3), np.int64)
     found, own, low = 0, begin, 0
-    looked_at, met = _met_by_place(arena, begin, end)
+    looked_at, met = _met_by_place(tree, arena, begin, end)
     while low < count:
         high = low
         while high < count and ordered[high, KEY] == ordered[low, KEY]:
@@ -148,7 +150,7 @@ def build(tree, clauses, chance, arena, begin, end, depth, holder):
             tree, reference = write_run(tree, clauses, arena, low, high, depth)
             set_reference(tree, holder, reference)
             continue
-        own, groups = _divide(clauses, chance, arena, low, high, depth)
+        own, groups = _divide(tree, clauses, chance, arena, low, high, depth)
         tree, row = claim_node(tree)
         tree = with_room(tree, np.int64(0), np.int64(0), len(groups))
         first = tree.used[CHILDREN]

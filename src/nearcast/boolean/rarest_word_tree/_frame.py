@@ -38,6 +38,12 @@ class Frame(NamedTuple):
         """The frame with these knots, which may be fewer."""
         return cls(_filled_up(knots_x), _filled_up(knots_y))
 
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many steps there are from west to east and from south to north."""
+        pieces_x, pieces_y = (int(np.isfinite(knots).sum()) - 1 for knots in self)
+        return STEPS * pieces_x, STEPS * pieces_y
+
 
 def frame_of(bounds: NDArray[np.float32]) -> Frame:
     """A frame for these borders: west, south, east, north.  O(sample log sample)."""

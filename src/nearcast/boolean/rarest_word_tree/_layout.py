@@ -48,8 +48,9 @@ FIRST_OF_PAIR, SECOND_OF_PAIR = (1 << 15) - 1, 1 << 12
 TREE, HEIGHT, OWN, OWN_BUILT, CHILDREN_AT, CHILD_COUNT = range(6)
 
 # Cells of `used`: lengths, children that belong to no node, entries, a free node (0 for none), and
-# the first free piece of 1, 2, 4, 8 and 16 lanes (0 for none).
+# the first free piece of 1, 2, 4, 8 and 16 lanes (0 for none). And how many steps the space has.
 LINES, NODES, CHILDREN, LOST_CHILDREN, ENTRIES, FREE_NODE, FREE_LANES = range(7)
+STEPS_X, STEPS_Y = FREE_LANES + 5, FREE_LANES + 6
 
 
 class Tree(NamedTuple):
@@ -64,10 +65,14 @@ class Tree(NamedTuple):
     used: NDArray[np.int64]
 
 
-def empty_tree() -> Tree:
-    """A tree without entries.  Line 0 and node 0 are never given out: 0 means none."""
+def empty_tree(steps: tuple[int, int]) -> Tree:
+    """A tree without entries in a frame of so many steps.
+
+    Line 0 and node 0 are never given out: 0 means none.
+    """
     used = np.zeros(16, np.int64)
     used[LINES] = used[NODES] = 1
+    used[STEPS_X], used[STEPS_Y] = steps
     return Tree(
         aligned_lines(16),
         np.zeros(1, np.int64),

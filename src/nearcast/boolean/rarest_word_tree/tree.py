@@ -79,8 +79,8 @@ class RarestWordTree(FlatIndex):
         super().__init__(space)
         self._history = MessageHistory.of(history, space) if history is not None else None
         self._chance = np.empty(0, np.float32)
-        self._tree = empty_tree()
         self._frame = frame_of(np.empty((0, 4), np.float32))
+        self._tree = empty_tree(self._frame.steps)
         self._changes = 0
         self._is_rebuild_due = False
 
@@ -94,7 +94,7 @@ class RarestWordTree(FlatIndex):
         self._chance = self._chances()
         entries = self._store.all_entries()
         self._frame = frame_of(entries.bounds)
-        self._tree = empty_tree()
+        self._tree = empty_tree(self._frame.steps)
         self._make_room()
         self._tree = build_all(self._tree, self._store.clauses, self._chance, self._arena(entries))
         self._settle()
