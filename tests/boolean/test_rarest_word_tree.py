@@ -280,3 +280,13 @@ def test_a_saved_index_goes_on(tmp_path):
         oracle.remove(row)
     again.check()
     assert_same_answers(again, oracle, some_messages(40, seed=11, words=words))
+
+
+def test_equal_subscriptions_are_looked_at_by_messages_with_all_their_words_alone():
+    index = RarestWordTree()
+    wanted = [Subscription(n, "tea AND cake", Box(0, 0, 1, 1)) for n in range(500)]
+    index.insert_batch(SubscriptionBatch.from_subscriptions(wanted))
+    for word in ("tea", "cake"):
+        assert index.match(Message(1, keywords=[word], at=Point(0.5, 0.5))) == []
+    assert index.stats().candidates == 0
+    assert len(index.match(Message(2, keywords=["tea", "cake"], at=Point(0.5, 0.5)))) == 500
