@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import ScanIndex
 from nearcast.broker import Broker
+from nearcast.checks.topk.pair import assert_same_list
 from nearcast.model import Box, Circle, Message, Point, Space, Subscription, TopKSubscription
 from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
-from tests.topk.lists import assert_same_lists
 
 HERE, THERE = Point(2.35, 48.86), Point(10, 50)
 IN_A_PLANE = Point(0, 0, space=Space.PLANE)
@@ -354,7 +354,7 @@ class Comparison(RuleBasedStateMachine):
         if hasattr(self, "broker"):
             assert len(self.broker) == len(self.index) + len(self.top)
             for id, found in self.lists().items():
-                assert_same_lists(found, self.top.results(id))
+                assert_same_list(found, self.top.results(id))
 
     def message(self, words, at, later, again):
         self.now += later

@@ -1,6 +1,7 @@
 """Any order of events: every index keeps the lists of the oracle."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from hypothesis import settings
@@ -13,10 +14,10 @@ from hypothesis.stateful import (
     rule,
 )
 
+from nearcast.checks.topk.pair import Pair
 from nearcast.model import Box, Message, Point, Space, TopKSubscription
 from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordLists, WordStatistics
 from tests.topk.indexes import INDEXES, SMALL
-from tests.topk.lists import assert_same_lists
 
 WORDS = ["tea", "cake", "jazz", "bus", "naïve"]
 IDS = st.one_of(st.integers(0, 4), st.sampled_from(["a", "b"]))
@@ -52,10 +53,8 @@ class Comparison(RuleBasedStateMachine):
             "lateness": lateness,
         }
         self.space, self.lateness = space, lateness
-        self.oracle = ScanTopK(window, **options)
-        self.index = self.kind(window, **options, **self.small())
-        self.subscribed, self.published, self.now = set(), 0, 0.0
-        self.ids_before = {}
+        self.pair = Pair(partial(self.kind, **self.small()), window, **options)
+        self.published, self.now = 0, 0.0
 
     def small(self):
         """Settings with which a few subscriptions are many."""
@@ -74,20 +73,15 @@ class Comparison(RuleBasedStateMachine):
     )
     def subscribe(self, id, words, lon, lat, k, alpha):
         subscription = TopKSubscription(id, words, self.point(lon, lat), k, alpha)
-        self.compare(self.oracle.subscribe(subscription), self.index.subscribe(subscription))
-        self.subscribed.add(id)
-        kept = self.index.subscription(id)
+        self.pair.subscribe(subscription)
+        kept = self.pair.index.subscription(id)
         assert (kept.at, kept.k, kept.alpha) == (subscription.at, k, alpha)
         assert sorted(kept.keywords) == sorted(subscription.keywords)
 
-    @precondition(lambda self: self.subscribed)
+    @precondition(lambda self: self.pair.live)
     @rule(data=st.data())
     def unsubscribe(self, data):
-        id = data.draw(st.sampled_from(sorted(self.subscribed, key=str)))
-        self.subscribed.remove(id)
-        self.oracle.unsubscribe(id)
-        self.index.unsubscribe(id)
-        del self.ids_before[id]
+        self.pair.unsubscribe(data.draw(st.sampled_from(sorted(self.pair.live, key=str))))
 
     @rule(
         words=st.lists(st.sampled_from([*WORDS, "nobody's"]), max_size=5),
@@ -107,51 +101,25 @@ class Comparison(RuleBasedStateMachine):
         if is_box:
             at = Box(lon, min(lat, 1.0), lon, lat, space=self.space) if lat >= 1 else at
         time = self.now - (self.lateness if late else 0.0)
-        message = Message(id, keywords=words, at=at, time=time)
-        self.compare(self.oracle.publish(message), self.index.publish(message))
+        self.pair.publish(Message(id, keywords=words, at=at, time=time))
 
     @rule(seconds=st.sampled_from([0.0, 1.0, 10.0]))
     def advance(self, seconds):
         self.now += seconds
-        self.compare(self.oracle.advance(self.now), self.index.advance(self.now))
+        self.pair.advance(self.now)
 
     @rule()
     def save_and_load(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.index.save(Path(folder) / "index.near")
-            self.oracle.save(Path(folder) / "oracle.near")
-            self.index = self.kind.load(Path(folder) / "index.near")
-            self.oracle = ScanTopK.load(Path(folder) / "oracle.near")
-
-    def compare(self, expected, found):
-        """The changes that were told; all but those that rounding may have brought."""
-        wanted = {change.subscription_id: change for change in expected}
-        told = {change.subscription_id: change for change in found}
-        assert len(told) == len(found)
-        for id in self.oracle._subscriptions:
-            before, after = self.ids_before.get(id, ([], [])), self.ids_of(id)
-            if id in told:
-                assert told[id].results == self.index.results(id)
-            if before[0] != before[1] or after[0] != after[1]:
-                continue  # equal scores that were rounded apart
-            if before[0] != after[0]:
-                assert (told[id].entered, told[id].left) == (wanted[id].entered, wanted[id].left)
-            elif id in told:
-                assert not told[id].entered
-                assert not told[id].left
-        self.ids_before = {id: self.ids_of(id) for id in self.oracle._subscriptions}
-
-    def ids_of(self, id):
-        return [[each for each, _ in index.results(id)] for index in (self.oracle, self.index)]
+            self.pair.index.save(Path(folder) / "index.near")
+            self.pair.oracle.save(Path(folder) / "oracle.near")
+            self.pair.index = self.kind.load(Path(folder) / "index.near")
+            self.pair.oracle = ScanTopK.load(Path(folder) / "oracle.near")
 
     @invariant()
     def lists_are_the_same(self):
-        if not hasattr(self, "index"):
-            return
-        assert len(self.index) == len(self.subscribed)
-        for id in self.subscribed:
-            assert_same_lists(self.index.results(id), self.oracle.results(id))
-        self.index.check()
+        if hasattr(self, "pair"):
+            self.pair.assert_same_lists()
 
 
 for kind in INDEXES:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nearcast.batches import MessageBatch
+from nearcast.checks.topk.pair import assert_same_list
 from nearcast.model import Message, Point, Space, TopKSubscription
 from nearcast.storage import BadFile
 from nearcast.topk import (
@@ -19,7 +20,6 @@ from nearcast.topk import (
 from nearcast.topk._flat import index as flat_index
 from nearcast.topk._flat import maintenance
 from tests.topk.indexes import SMALL
-from tests.topk.lists import assert_same_lists
 
 HERE = Point(2.35, 48.86)
 
@@ -71,7 +71,7 @@ def test_many_messages_leave_and_rows_are_filled_again(window):
         if n % 100 == 0:
             index.check()
             for id in oracle._subscriptions:
-                assert_same_lists(index.results(id), oracle.results(id))
+                assert_same_list(index.results(id), oracle.results(id))
     stats = index.stats()
     assert stats.reevaluations > 0
     assert stats.buffered < 12 * 40
@@ -129,7 +129,7 @@ def test_arrivals_are_counted_from_0_again(monkeypatch):
         index.check()
         assert index._messages.ends[1] < 200
     for id in oracle._subscriptions:
-        assert_same_lists(index.results(id), oracle.results(id))
+        assert_same_list(index.results(id), oracle.results(id))
     assert maintenance.LATEST > 100
 
 
@@ -206,7 +206,7 @@ def test_far_away_in_a_plane(kind, far):
         index.publish(message)
     index.check()
     for n in range(len(places)):
-        assert_same_lists(index.results(n), oracle.results(n))
+        assert_same_list(index.results(n), oracle.results(n))
 
 
 def test_a_word_that_is_said_a_hundred_thousand_times():
@@ -215,7 +215,7 @@ def test_a_word_that_is_said_a_hundred_thousand_times():
     for each in (oracle, index):
         each.subscribe(TopKSubscription("s", ["cake"] * 70_000 + ["tea"], HERE, alpha=0.0))
         each.publish(message)
-    assert_same_lists(index.results("s"), oracle.results("s"))
+    assert_same_list(index.results("s"), oracle.results("s"))
     assert index.publish_batch(MessageBatch.from_messages([Message(2, text="bus", at=HERE)])) == [0]
 
 
@@ -257,7 +257,7 @@ def test_lists_that_are_long_enough_for_several_blocks(space):
         if n % 150 == 149:
             index.check()
             for id in oracle._subscriptions:
-                assert_same_lists(index.results(id), oracle.results(id))
+                assert_same_list(index.results(id), oracle.results(id))
     for n in range(290):
         if n in index:
             index.unsubscribe(n)

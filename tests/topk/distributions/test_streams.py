@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nearcast.batches import MessageBatch
+from nearcast.checks.topk.pair import assert_same_list
 from nearcast.model import Message, Point, Space, TopKSubscription
 from nearcast.topk import CountWindow, ScanTopK, TimeWindow, WordStatistics
 from nearcast.topk.distributions import (
@@ -15,7 +16,6 @@ from nearcast.topk.distributions import (
 )
 from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.index import Scoring
-from tests.topk.lists import assert_same_lists
 
 WORDS = [f"w{n}" for n in range(30)]
 CHANCES = 1.0 / np.arange(1.0, len(WORDS) + 1.0)
@@ -96,7 +96,7 @@ def test_lists_after_each_step_are_those_of_one_index(name, window):
             assert (set(change.entered), set(change.left)) == (after - before, before - after)
             known[change.subscription_id] = change.results
         for n in range(25):
-            assert_same_lists(index.results(n), oracle.results(n))
+            assert_same_list(index.results(n), oracle.results(n))
             assert index.results(n) == known[n]
     index.check()
     sent = index.sent

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nearcast.batches import MessageBatch
+from nearcast.checks.topk.pair import assert_same_list
 from nearcast.model import Message, Point, TopKSubscription
 from nearcast.topk import (
     CIQKmax,
@@ -20,7 +21,6 @@ from nearcast.topk._flat import index as flat_index
 from nearcast.topk.skype import index as skype_index
 from nearcast.topk.skype._cells import CELLS
 from tests.topk.indexes import PIECED, SMALL
-from tests.topk.lists import assert_same_lists
 from tests.topk.test_word_lists import random_messages, random_subscriptions
 
 HERE = Point(2.35, 48.86)
@@ -47,7 +47,7 @@ def test_batches_among_many_subscriptions(kind, window):
     found = index.publish_batch(MessageBatch.from_messages(messages[80:]))
     index.check()
     for id in oracle._subscriptions:
-        assert_same_lists(index.results(id), oracle.results(id))
+        assert_same_list(index.results(id), oracle.results(id))
     # A list that was touched may be the same in the end.
     assert (found >= np.array(oracle_changes) - 1).all()
     stats = index.stats()
@@ -79,7 +79,7 @@ def test_all_is_arranged_anew_after_many_changes(kind, monkeypatch):
                 each.unsubscribe(f"s{n - 20}")
     index.check()
     for id in oracle._subscriptions:
-        assert_same_lists(index.results(id), oracle.results(id))
+        assert_same_list(index.results(id), oracle.results(id))
 
 
 @pytest.mark.parametrize("kind", [Skype, CIQKmax])
@@ -107,7 +107,7 @@ def test_arrivals_are_counted_from_0_again(kind, monkeypatch):
     index.check()
     assert index._messages.ends[1] < 100
     for id in oracle._subscriptions:
-        assert_same_lists(index.results(id), oracle.results(id))
+        assert_same_list(index.results(id), oracle.results(id))
 
 
 def test_identical_places_are_one_leaf_however_many():

@@ -10,6 +10,7 @@ from nearcast.checks.boolean.places import PLACES
 from nearcast.checks.boolean.refusals import REFUSALS
 from nearcast.checks.boolean.samples import Check, MakeIndex
 from nearcast.checks.boolean.saving import SAVING
+from nearcast.checks.expecting import run_checks
 
 __all__ = ["boolean_checks", "check_boolean_index"]
 
@@ -35,9 +36,4 @@ def check_boolean_index(make_index: MakeIndex) -> None:
     >>> check_boolean_index(ScanIndex)
     >>> check_boolean_index(partial(APTree, leaf_capacity=2, fanout=4))
     """
-    for check in boolean_checks():
-        try:
-            check(make_index)
-        except Exception as error:
-            error.add_note(f"while running {check.__name__}: {check.__doc__}")
-            raise
+    run_checks(boolean_checks(), make_index)

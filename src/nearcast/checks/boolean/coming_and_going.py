@@ -11,11 +11,11 @@ from nearcast.checks.boolean.samples import (
     MakeIndex,
     assert_answers,
     batch_of,
-    expects,
     message_batch_of,
     some_messages,
     some_subscriptions,
 )
+from nearcast.checks.expecting import expects
 from nearcast.model import Box, Id, Message, Point, Space, Subscription
 
 _HERE = Message(1, keywords=["tea", "cake"], at=Point(0, 0))

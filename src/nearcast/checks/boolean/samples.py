@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Protocol, TypeAlias
 
@@ -67,22 +66,6 @@ def assert_answers(
             f"{message} should reach {right}: too many {found - right}, too few {right - found}"
         )
     index.check()
-
-
-@contextmanager
-def expects(kind: type[Exception], naming: str = "") -> Iterator[None]:
-    """The block raises such an error, whose text holds `naming`.
-
-    >>> with expects(ValueError, naming="32"):
-    ...     int("32 or so")
-    """
-    try:
-        yield
-    except kind as error:
-        if naming not in str(error):
-            raise AssertionError(f"the error should name {naming}") from error
-    else:
-        raise AssertionError(f"this should raise a {kind.__name__}")
 
 
 def batch_of(

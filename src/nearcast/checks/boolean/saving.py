@@ -11,10 +11,10 @@ from nearcast.checks.boolean.samples import (
     MakeIndex,
     assert_answers,
     batch_of,
-    expects,
     some_messages,
     some_subscriptions,
 )
+from nearcast.checks.expecting import expects
 from nearcast.model import Space, Subscription
 
 

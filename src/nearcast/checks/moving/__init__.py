@@ -4,6 +4,7 @@ Each check makes fresh indexes, uses only what `MovingIndex` promises, and compa
 `ScanMoving`, which is the definition: after each event the changes and the results are the same.
 """
 
+from nearcast.checks.expecting import run_checks
 from nearcast.checks.moving.events import EVENTS
 from nearcast.checks.moving.pair import Check, MakeMoving
 from nearcast.checks.moving.refusals import REFUSALS
@@ -30,9 +31,4 @@ def check_moving_index(make_index: MakeMoving) -> None:
     >>> from nearcast.moving import ScanMoving
     >>> check_moving_index(ScanMoving)
     """
-    for check in moving_checks():
-        try:
-            check(make_index)
-        except Exception as error:
-            error.add_note(f"while running {check.__name__}: {check.__doc__}")
-            raise
+    run_checks(moving_checks(), make_index)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearcast.checks.boolean.samples import expects
+from nearcast.checks.expecting import expects
 from nearcast.checks.moving.pair import Check, MakeMoving, Pair
 from nearcast.model import ANY, Box, Message, Point, Space, Subscription
 from nearcast.moving import MovingIndex

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nearcast.checks.boolean.samples import expects, some_messages, some_subscriptions
+from nearcast.checks.boolean.samples import some_messages, some_subscriptions
+from nearcast.checks.expecting import expects
 from nearcast.checks.moving.pair import SPACES, Check, MakeMoving, Pair
 from nearcast.model import Message, Space, Subscription
 from nearcast.moving import LatePositions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import nan
 
-from nearcast.checks.boolean.samples import expects
+from nearcast.checks.expecting import expects
 from nearcast.checks.moving.pair import Check, MakeMoving, Pair
 from nearcast.model import Box, Message, Point, Space, Subscription
 from nearcast.moving import LatePositions

@@ -4,6 +4,7 @@ Each check makes fresh indexes, uses only what `TrendingIndex` promises, and com
 what is told of them, with `ScanTrending`: exactly for regions, within `max_error` for nearness.
 """
 
+from nearcast.checks.expecting import run_checks
 from nearcast.checks.trending.lists import LISTS
 from nearcast.checks.trending.refusals import REFUSALS
 from nearcast.checks.trending.samples import Check, MakeIndex
@@ -27,9 +28,4 @@ def check_trending_index(make_index: MakeIndex) -> None:
     `make_index(half_life=..., space=..., horizon=..., lateness=..., terms=...)` gives a new, empty
     index: a class, or a function around it that sets what only this class has.
     """
-    for check in trending_checks():
-        try:
-            check(make_index)
-        except Exception as error:
-            error.add_note(f"while running {check.__name__}: {check.__doc__}")
-            raise
+    run_checks(trending_checks(), make_index)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from nearcast.batches import MessageBatch
+from nearcast.checks.expecting import expects
 from nearcast.checks.trending.lists import HERE, around
-from nearcast.checks.trending.samples import Check, MakeIndex, Pair, expects
+from nearcast.checks.trending.samples import Check, MakeIndex, Pair
 from nearcast.model import Message, Point, Space, Subscription
 
 

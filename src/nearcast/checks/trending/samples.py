@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from random import Random
 from typing import Any, TypeAlias
@@ -145,22 +144,6 @@ def _assert_close(found: Terms, exact: dict[str, float], error: float) -> None:
         assert abs(score - exact[term]) <= error * exact[term], (
             f"{term} has {score} and should have {exact[term]}"
         )
-
-
-@contextmanager
-def expects(kind: type[Exception], naming: str = "") -> Iterator[None]:
-    """The block raises such an error, whose text holds `naming`.
-
-    >>> with expects(ValueError, naming="32"):
-    ...     int("32 or so")
-    """
-    try:
-        yield
-    except kind as error:
-        if naming not in str(error):
-            raise AssertionError(f"the error should name {naming}") from error
-    else:
-        raise AssertionError(f"this should raise a {kind.__name__}")
 
 
 def some_subscriptions(
