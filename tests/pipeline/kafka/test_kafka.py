@@ -1,6 +1,7 @@
 """Kafka in and out, with a real broker, and kills at the worst moments."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.kafka.broker import IS_THERE, running_broker
+from nearcast.pipeline.java import java_home
+from tests.pipeline.kafka.broker import IS_THERE, connector_jars, running_broker
+from tests.test_examples import check_printed
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,19 +21,29 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def broker(tmp_path_factory):
+    with running_broker(tmp_path_factory.mktemp("broker")) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def found(broker, tmp_path_factory):
     folder = tmp_path_factory.mktemp("kafka")
-    with running_broker(folder) as servers:
-        for part, code in (("inside", -signal.SIGKILL), ("after", -signal.SIGKILL), ("rest", 0)):
-            done = subprocess.run(
-                [sys.executable, "-m", "tests.pipeline.kafka.on_kafka", part, servers, folder],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == code, f"{part}: {done.stderr}"
+    for part, code in (("inside", -signal.SIGKILL), ("after", -signal.SIGKILL), ("rest", 0)):
+        done = run("-m", "tests.pipeline.kafka.on_kafka", part, broker, folder)
+        assert done.returncode == code, f"{part}: {done.stderr}"
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def run(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_every_notification_is_there_once_after_two_kills(found):
@@ -61,3 +74,19 @@ def test_a_compacted_topic_still_has_every_subscription(found):
     assert found["late"] == found["expected late"]
     assert found["late"], "a history without a match tests nothing"
     assert found["late rejects"] == ["bad", "m-bad"], "nobody is told of an old tombstone"
+
+
+def test_the_example_prints_what_it_says(broker):
+    # As `spark-submit --jars`; the driver is on this machine's loopback, whatever its name.
+    options = f"--jars {connector_jars()} --conf spark.driver.host=127.0.0.1 pyspark-shell"
+    example = ROOT / "examples" / "kafka_stream.py"
+    done = run(
+        example,
+        broker,
+        PYSPARK_SUBMIT_ARGS=options,
+        PYSPARK_PYTHON=sys.executable,
+        SPARK_LOCAL_IP="127.0.0.1",
+        JAVA_HOME=str(java_home(os.environ, Path(sys.prefix))),
+    )
+    assert done.returncode == 0, done.stderr
+    check_printed(example, done.stdout)
