@@ -91,6 +91,12 @@ def test_a_record_that_cannot_be_read_says_why_and_where(rows, key, value, reaso
     assert row.get("kind") != "unsubscribe_hosted"
 
 
-def test_a_key_that_is_no_integer_is_refused_where_ids_are():
-    row = read(event_rows, b"a", {"keywords": "tea"}, pa.int64())
-    assert "key 'a' is not an integer; give one, or ids='string'" in row["_problem"]
+@pytest.mark.parametrize("key", [b"a", b"", b"007", b"1_0", b" 7", b"-0", b"9" * 5000])
+def test_a_key_that_is_no_integer_is_refused_where_ids_are(key):
+    row = read(event_rows, key, {"keywords": "tea"}, pa.int64())
+    assert "is not an integer like 7 or -7; give one, or ids='string'" in row["_problem"]
+
+
+def test_an_integer_that_is_too_large_is_refused():
+    row = read(event_rows, b"9999999999999999999", {"keywords": "tea"}, pa.int64())
+    assert "9999999999999999999" in row["_problem"]

@@ -12,6 +12,10 @@ from pyspark.sql import SparkSession
 from nearcast.pipeline.kafka.client import KeyAndValue, TransactionalProducer
 from nearcast.pipeline.sinks import BatchOutput, Sink
 
+LONGEST_OF_REJECT = 20_000
+"""Letters of each text: Kafka refuses records of more than a million bytes, which would stop the
+stream for a row that should not."""
+
 
 class KafkaSink(Sink):
     """Into a topic of Kafka, and what was rejected into another, `<topic>-rejects` by default.
@@ -19,7 +23,8 @@ class KafkaSink(Sink):
     A notification has the subscription's id as its key, in digits if it is a number, and as its
     value a JSON object with `kind` ("match"), `subscription_id`, `message_id`, `time`, `batch` and
     `position`; those of one subscription are in one partition, in the order of the messages. A
-    reject has the id of the row as its key and `side`, `id`, `reason`, `row` and `batch`.
+    reject has the id of the row as its key and `side`, `id`, `reason`, `row` and `batch`; texts of
+    more than 20,000 letters are cut.
 
     A consumer that reads with `isolation.level=read_committed` sees every notification exactly
     once, whatever dies: a batch is one transaction, which also notes its number as the offset of
@@ -69,8 +74,8 @@ class KafkaSink(Sink):
         self._producer.write(
             output.number,
             {
-                self._topic: _notifications(notifications, output.number),
-                self._rejects_topic: _rejects(rejects, output.number),
+                self._topic: notification_records(notifications, output.number),
+                self._rejects_topic: reject_records(rejects, output.number),
             },
         )
 
@@ -79,15 +84,19 @@ class KafkaSink(Sink):
             self._producer.close()
 
 
-def _notifications(table: pa.Table, batch: int) -> Iterator[KeyAndValue]:
+def notification_records(table: pa.Table, batch: int) -> Iterator[KeyAndValue]:
+    """A record for each notification."""
     for row in _rows(table):
         value = {"kind": "match", **row, "batch": batch}
         yield str(row["subscription_id"]).encode(), _json(value)
 
 
-def _rejects(table: pa.Table, batch: int) -> Iterator[KeyAndValue]:
+def reject_records(table: pa.Table, batch: int) -> Iterator[KeyAndValue]:
+    """A record for each reject, of which long texts are cut."""
     for row in _rows(table):
-        yield None if row["id"] is None else row["id"].encode(), _json({**row, "batch": batch})
+        short = {name: text and text[:LONGEST_OF_REJECT] for name, text in row.items()}
+        key = None if short["id"] is None else short["id"].encode()
+        yield key, _json({**short, "batch": batch})
 
 
 def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:

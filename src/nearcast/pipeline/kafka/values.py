@@ -14,6 +14,7 @@ value, or else its key.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 import pyarrow as pa
@@ -27,6 +28,8 @@ from nearcast.pipeline.log.schema import SUBSCRIBE, UNSUBSCRIBE_HOSTED
 # A compacted topic may have lost the subscription that a tombstone ends, and keeps the tombstone
 # for a while: that is no mistake, so it is a withdrawal that asks for no such subscription.
 WITHDRAW = UNSUBSCRIBE_HOSTED
+
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 
 
 def event_schema(id_type: pa.DataType) -> pa.Schema:
@@ -123,11 +126,14 @@ def _id_in_key(key: bytes | None, id_type: pa.DataType) -> str | int | None:
         return None
     try:
         text = key.decode()
-        return int(text) if pa.types.is_integer(id_type) else text
     except UnicodeDecodeError:
         raise RowProblem(f"key {key!r} is not UTF-8; write it in that encoding") from None
-    except ValueError:
-        raise RowProblem(f"key {text!r} is not an integer; give one, or ids='string'") from None
+    if not pa.types.is_integer(id_type):
+        return text
+    # 7 and 007 might be in different partitions, and then have no order.
+    if not _INTEGER.fullmatch(text):
+        raise RowProblem(f"key {text!r} is not an integer like 7 or -7; give one, or ids='string'")
+    return int(text)
 
 
 def _place(record: Record) -> str:
