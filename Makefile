@@ -18,7 +18,7 @@ DEMO_OPTIONS := --seconds $(SECONDS)
 endif
 
 .DEFAULT_GOAL := setup
-.PHONY: setup demo test test-thorough check format bench soak lock clean
+.PHONY: setup demo test test-thorough kafka check format bench soak lock clean
 
 setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels
 
@@ -67,6 +67,17 @@ test: $(VENV)/.nearcast $(VENV)/.java
 # The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.
 test-thorough: setup
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup -m thorough
+
+# A real Kafka, and Spark's connector, for the tests that need them and are skipped without. Only here is
+# something downloaded for them, by Maven, from wherever this machine's is told to.
+kafka: $(VENV)/kafka/.complete
+
+$(VENV)/kafka/.complete: tools/kafka/pom.xml
+	@command -v mvn >/dev/null || { echo "make kafka needs Maven, and there is no mvn; install it" >&2; exit 1; }
+	rm -rf $(VENV)/kafka
+	mvn --batch-mode --quiet --file tools/kafka/pom.xml dependency:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory=$(abspath $(VENV)/kafka)
+	@touch $@
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -23,8 +23,10 @@ settings.load_profile("same")
 
 # These start Spark in the process of the test, though not by the fixture.
 STARTS_SPARK = re.compile("README.md|tests/test_examples.py.*spark_")
-# A cluster, or a browser, for all tests of a file.
-SHARE_A_FIXTURE = re.compile("tests/pipeline/test_local_cluster.py|tests/service/page/")
+# A cluster, a broker, or a browser, for all tests of a file.
+SHARE_A_FIXTURE = re.compile(
+    "tests/pipeline/test_local_cluster.py|tests/pipeline/kafka/test_kafka.py|tests/service/page/"
+)
 # Indexes that share kernels: compiled for minutes, in one process, while others wait for Spark.
 SHARE_KERNELS = (
     re.compile(r"ap_tree|trie_quadtree|\[APTree|\[TrieQuadtree|ap_plus_tree|\[APPlus"),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nearcast.pipeline.batch import MatchedFrame, match
+    from nearcast.pipeline.kafka.sink import KafkaSink
+    from nearcast.pipeline.kafka.source import kafka_events, kafka_messages
     from nearcast.pipeline.log import Log
     from nearcast.pipeline.log.source import read_log
     from nearcast.pipeline.notification_store import NotificationStore
@@ -23,6 +25,7 @@ __all__ = [
     "CallbackSink",
     "FilesSink",
     "Hash",
+    "KafkaSink",
     "Keyword",
     "Location",
     "Log",
@@ -36,6 +39,8 @@ __all__ = [
     "Sink",
     "StoreSink",
     "Summary",
+    "kafka_events",
+    "kafka_messages",
     "match",
     "plan",
     "read_log",
@@ -46,6 +51,8 @@ __all__ = [
 
 _NAMES = {
     "batch": ["MatchedFrame", "match"],
+    "kafka.sink": ["KafkaSink"],
+    "kafka.source": ["kafka_events", "kafka_messages"],
     "log": ["Log"],
     "log.source": ["read_log"],
     "notification_store": ["NotificationStore"],

@@ -329,6 +329,7 @@ def test_features_are_subscriptions(file):
             feature(None, id=2, keywords=["tea", "hot"]),
             feature(point, radius=500, keywords="tea", **{"id": 3}),
             {"type": "Feature", "geometry": SQUARE, "properties": None, "id": 4},
+            {**feature(None, id=5), "bbox": [170, 0, -170, 1]},
         ),
     )
     circle = {"type": "Feature", "geometry": point, "properties": {"radius": 500}}
@@ -337,6 +338,7 @@ def test_features_are_subscriptions(file):
         {"id": 2, "keywords": "hot AND tea"},
         {"id": 3, "keywords": "tea", "region": json.dumps(circle)},
         {"id": 4, "region": json.dumps(SQUARE)},
+        {"id": 5, "west": 170.0, "south": 0.0, "east": -170.0, "north": 1.0},
     ]
 
 

@@ -7,7 +7,7 @@ which the pipeline applies to rows of any source. What has no place in a column 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -43,6 +43,27 @@ def row_of(side: str, record: Record, id_type: pa.DataType) -> Row:
         raise RowProblem(str(problem), id) from None
     row["id"] = id
     return row
+
+
+def row_or_problem(
+    record: Record | RowProblem, side: str, id_type: pa.DataType, place: Callable[[], str]
+) -> Row:
+    """The row that a record is; of one that is none the reason and its place, for people."""
+    try:
+        if isinstance(record, RowProblem):
+            raise record
+        return row_of(side, record, id_type)
+    except RowProblem as problem:
+        is_id = isinstance(problem.id, int if pa.types.is_integer(id_type) else str)
+        return {"id": problem.id if is_id else None, PROBLEM: f"{place()}: {problem}"}
+
+
+def record_batch(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:
+    """The rows as Arrow; what a row does not have is null."""
+    columns = {
+        field.name: pa.array([row.get(field.name) for row in rows], field.type) for field in schema
+    }
+    return pa.RecordBatch.from_pydict(columns, schema)
 
 
 def _subscription(record: Record) -> Row:

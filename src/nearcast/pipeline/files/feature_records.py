@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from nearcast.pipeline.files.formats import DataFile, UnreadableFile
 from nearcast.pipeline.files.records import Numbered, Record, RowProblem
+from nearcast.pipeline.rows import BOX
 
 _CHUNK = 1 << 20
 _SPACE = " \t\n\r"
@@ -16,12 +17,16 @@ _AFTER_NUMBER = _SPACE + ",]}"
 
 def feature_records(file: DataFile, side: str) -> Iterator[Numbered]:
     """The features of a file as subscriptions or messages; memory for one of them at a time."""
-    to_record = _subscription if side == "subscription" else _message
     for number, feature in enumerate(_features(file), 1):
         try:
-            yield Numbered(number, to_record(feature))
+            yield Numbered(number, feature_record(feature, side))
         except RowProblem as problem:
             yield Numbered(number, problem)
+
+
+def feature_record(feature: Any, side: str) -> Record:
+    """The record that a feature is; `RowProblem` tells why it is none."""
+    return _subscription(feature) if side == "subscription" else _message(feature)
 
 
 def _features(file: DataFile) -> Iterator[Any]:
@@ -133,7 +138,8 @@ def _subscription(feature: Any) -> Record:
             "geometry": geometry,
             "properties": {"radius": properties["radius"]},
         }
-    return {"id": id, "keywords": properties.get("keywords"), "region": region}
+    box = _bbox(feature, id) if geometry is None else {}
+    return {"id": id, "keywords": properties.get("keywords"), "region": region, **box}
 
 
 def _message(feature: Any) -> Record:
@@ -162,11 +168,8 @@ def _of_feature(feature: Any) -> tuple[Mapping[str, Any], Mapping[str, Any] | No
 
 def _place(feature: Mapping[str, Any], geometry: Mapping[str, Any] | None, id: object) -> Record:
     """A point, or the box that a rectangle or, without a geometry, the `bbox` is."""
-    bbox = feature.get("bbox")
-    if geometry is None and bbox is not None:
-        if not isinstance(bbox, list) or len(bbox) != 4:
-            raise RowProblem(f"bbox {bbox!r} is not west, south, east, north; give 4 numbers", id)
-        return dict(zip(("west", "south", "east", "north"), bbox, strict=True))
+    if geometry is None and (borders := _bbox(feature, id)):
+        return borders
     kind = geometry.get("type") if geometry is not None else None
     coordinates = geometry.get("coordinates") if geometry is not None else None
     if kind == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
@@ -178,6 +181,16 @@ def _place(feature: Mapping[str, Any], geometry: Mapping[str, Any] | None, id: o
         "give a Point with 2 coordinates, or a Polygon that is a box",
         id,
     )
+
+
+def _bbox(feature: Mapping[str, Any], id: object) -> Record:
+    """The borders that the `bbox` of a feature gives; none where it has no `bbox`."""
+    bbox = feature.get("bbox")
+    if bbox is None:
+        return {}
+    if not isinstance(bbox, list) or len(bbox) != 4:
+        raise RowProblem(f"bbox {bbox!r} is not west, south, east, north; give 4 numbers", id)
+    return dict(zip(BOX, bbox, strict=True))
 
 
 def _rectangle(rings: Any) -> Record | None:

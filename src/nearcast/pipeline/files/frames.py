@@ -28,8 +28,9 @@ def read_subscriptions(
     - CSV has a header; ids are strings; an empty cell is null.
     - JSON Lines: `keywords` is an expression or a list of words, `region` is GeoJSON, as an object
       or in a string.
-    - GeoJSON: the geometry is the region (a Point with a property `radius` is a circle, null is
-      everywhere), `keywords` is a property, `id` is that of the feature or a property.
+    - GeoJSON: the geometry is the region (a Point with a property `radius` is a circle; null is
+      the `bbox`, or everywhere), `keywords` is a property, `id` is that of the feature or a
+      property.
 
     Other columns, keys and properties are ignored. A row that cannot be read has the reason in the
     column `_problem`, and `match` rejects it. The files are read by the tasks, not here; they have

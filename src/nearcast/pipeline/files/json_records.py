@@ -42,10 +42,15 @@ def json_records(part: Part) -> Iterator[Numbered]:
             if number == 1:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
             if line:
-                yield Numbered(number, _record(line))
+                yield Numbered(number, json_record(line))
 
 
-def _record(line: bytes) -> Record | RowProblem:
+def json_record(line: bytes) -> Record | RowProblem:
+    """The record that a JSON object is.
+
+    >>> json_record(b'{"id": 7}'), json_record(b"[7]")
+    ({'id': 7}, RowProblem("not a JSON object, but '[7]'; write one object a line"))
+    """
     try:
         value = json.loads(line.decode())
     except (ValueError, RecursionError) as error:

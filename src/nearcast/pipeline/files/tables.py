@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 
 import pyarrow as pa
 
-from nearcast.pipeline.files.columns import Row, row_of, schema_of
+from nearcast.pipeline.files.columns import record_batch, row_or_problem, schema_of
 from nearcast.pipeline.files.csv_records import csv_header, csv_records
 from nearcast.pipeline.files.feature_records import feature_records
 from nearcast.pipeline.files.formats import DataFile, UnreadableFile
 from nearcast.pipeline.files.json_records import json_parts, json_records
 from nearcast.pipeline.files.records import Numbered, Part, RowProblem
-from nearcast.pipeline.rows import MESSAGE_COLUMNS, PROBLEM, SUBSCRIPTION_COLUMNS
+from nearcast.pipeline.rows import MESSAGE_COLUMNS, SUBSCRIPTION_COLUMNS
 
 ROWS_TOGETHER = 10_000
 
@@ -53,13 +54,12 @@ def id_type_of(parts: Sequence[Part], side: str) -> pa.DataType:
 def read_part(part: Part, side: str, id_type: pa.DataType) -> Iterator[pa.RecordBatch]:
     """The rows of a part, those that cannot be read with the reason in the column `_problem`."""
     schema = schema_of(side, id_type)
-    rows = (_row(part, numbered, side, id_type) for numbered in _records(part, side))
+    rows = (
+        row_or_problem(numbered.record, side, id_type, partial(part.place, numbered.number))
+        for numbered in _records(part, side)
+    )
     while chunk := list(islice(rows, ROWS_TOGETHER)):
-        columns = {
-            field.name: pa.array([row.get(field.name) for row in chunk], field.type)
-            for field in schema
-        }
-        yield pa.RecordBatch.from_pydict(columns, schema)
+        yield record_batch(chunk, schema)
 
 
 def _records(part: Part, side: str) -> Iterator[Numbered]:
@@ -91,16 +91,3 @@ def _csv_columns(file: DataFile, side: str) -> tuple[str, ...]:
     if twice:
         raise UnreadableFile(f"{file.path} has the column {', '.join(twice)} twice; rename one")
     return tuple(found)
-
-
-def _row(part: Part, numbered: Numbered, side: str, id_type: pa.DataType) -> Row:
-    try:
-        if isinstance(numbered.record, RowProblem):
-            raise numbered.record
-        return row_of(side, numbered.record, id_type)
-    except RowProblem as problem:
-        is_id = isinstance(problem.id, int if pa.types.is_integer(id_type) else str)
-        return {
-            "id": problem.id if is_id else None,
-            PROBLEM: f"{part.place(numbered.number)}: {problem}",
-        }
