@@ -179,9 +179,8 @@ def rest(run):
     found["kinds"] = sorted({value["kind"] for _, value in records})
     rejects = [json.loads(record.value) for record in run.read(f"{FOUND}-rejects")]
     found["rejects"] = sorted((each["id"] or "", each["reason"]) for each in rejects)
-    found["uncompacted"] = len(run.read(WISHES))
     found["second owner"] = second_owner(run)
-    found["late"], found["late rejects"] = late_stream(run)
+    found["kept"], found["late"], found["late rejects"] = late_stream(run)
 
     oracle = Oracle()
     for event in [*first_wishes(), *messages(1), *replaced]:
@@ -223,7 +222,7 @@ def late_stream(run):
         rejects.extend(refused["id"].to_pylist())
 
     run.stream(CallbackSink(keep), "late")
-    return sorted(pairs), sorted(id_ or "" for id_ in rejects)
+    return len(records), sorted(pairs), sorted(id_ or "" for id_ in rejects)
 
 
 if __name__ == "__main__":

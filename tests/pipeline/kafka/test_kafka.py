@@ -70,7 +70,8 @@ def test_of_two_sinks_for_one_stream_the_older_is_stopped(found):
 
 
 def test_a_compacted_topic_still_has_every_subscription(found):
-    assert found["uncompacted"] == 30 + 1 + 10 + 10
+    sent = 30 + 1 + 10 + 10
+    assert found["kept"] < sent - 10, "compaction has taken old versions away"
     assert found["late"] == found["expected late"]
     assert found["late"], "a history without a match tests nothing"
     assert found["late rejects"] == ["bad", "m-bad"], "nobody is told of an old tombstone"
