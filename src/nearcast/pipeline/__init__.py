@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nearcast.pipeline.batch import MatchedFrame, match
+    from nearcast.pipeline.hosted.settings import ResultSettings
     from nearcast.pipeline.log import Log
     from nearcast.pipeline.log.source import read_log
     from nearcast.pipeline.notification_store import NotificationStore
@@ -32,6 +33,7 @@ __all__ = [
     "Partitioning",
     "Plan",
     "Progress",
+    "ResultSettings",
     "RunningStream",
     "Sink",
     "StoreSink",
@@ -46,6 +48,7 @@ __all__ = [
 
 _NAMES = {
     "batch": ["MatchedFrame", "match"],
+    "hosted.settings": ["ResultSettings"],
     "log": ["Log"],
     "log.source": ["read_log"],
     "notification_store": ["NotificationStore"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import os
 import threading
 import time
@@ -65,7 +64,8 @@ class Service:
             ),
             on_commit=lambda: self.on_events(),
         )
-        self._said_time = -math.inf  # up to when the log was told that time has passed
+        # The last expiry for which the log was told that time has passed, and of which start.
+        self._told_expiry: tuple[int, float] | None = None
         self._stopping = threading.Event()
         self._keeper = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
 
@@ -109,18 +109,17 @@ class Service:
         oldest = time.time() - 3600 * self.settings.keep_hours
         self.deliveries.forget_dead_letters(oldest)
         progress = self.pipeline.status.progress
-        processed, needed_from = progress.get("offset"), progress.get("needed_from")
-        if processed is not None and needed_from is not None:
-            # Results are made again from a snapshot and what the log has behind it.
-            end = min(processed, needed_from)
-            self.messages.forget(oldest, self.settings.keep_messages, end)
+        if (processed := progress.get("offset")) is not None:
+            self.messages.forget(oldest, self.settings.keep_messages, processed)
 
     def _let_time_pass(self, now: float) -> None:
         """Messages expire for those who move, also while nobody says anything."""
-        expiry = self.pipeline.status.progress.get("next_expiry")
-        if expiry is not None and self._said_time < expiry <= now:
-            self._said_time = now  # the pipeline has yet to hear of it, and is told once
-            self.log.advance(now)
+        status = self.pipeline.status
+        expiry = status.progress.get("next_expiry")
+        if expiry is None or expiry > now or (status.starts, expiry) == self._told_expiry:
+            return
+        self._told_expiry = status.starts, expiry  # the pipeline has yet to hear of it: told once
+        self.log.advance(now)
 
     def _check_ranking(self) -> None:
         """Results that were begun in one way cannot go on in another."""
