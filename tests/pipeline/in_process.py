@@ -94,7 +94,7 @@ class InProcessStream:
         space=Space.EARTH,
         results=None,
         snapshot_after=10**9,
-        keepers=None,
+        keeps_results=True,
     ):
         facts = {
             "partitioning": partitioning.name,
@@ -102,7 +102,8 @@ class InProcessStream:
         }
         self.results = results
         self.snapshot_after = snapshot_after
-        self.keepers = {} if keepers is None else keepers
+        self.keeps_results = keeps_results
+        self.keepers = {}
         self.state = StateFolder.create_or_open(folder, facts, partitioning)
         self.partitioning = self.state.partitioning()
         self.make_index = make_index
@@ -163,7 +164,12 @@ class InProcessStream:
             return None
         files = self.hosted_files.begin(number)
         return HostedWork(
-            self.results, files, self.schema(), self.snapshot_after, True, ask=self.ask
+            self.results,
+            files,
+            self.schema(),
+            self.snapshot_after,
+            self.keeps_results,
+            ask=self.ask,
         )
 
     def process(self, number, table, lose_between=False, tasks=1):

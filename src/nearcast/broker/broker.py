@@ -169,6 +169,17 @@ class Broker:
             for id in subscriptions.ids.to_pylist():
                 self._end_others(id, _INDEX)
 
+    def subscribe_lists(self, subscriptions: list[TopKSubscription]) -> list[Notification]:
+        """Add many top-k subscriptions of different ids, all or none; live ids are replaced."""
+        if not subscriptions:
+            return []
+        kind = self._awake(_TOP, subscriptions[0].id)
+        assert isinstance(kind, TopLists)
+        told = kind.subscribe_many(subscriptions, self._time)
+        for subscription in subscriptions:
+            self._end_others(subscription.id, _TOP)
+        return told
+
     def unsubscribe(self, subscription_id: Id) -> None:
         """End a subscription before the next message; KeyError when there is none of this id."""
         if (kind := self._kind_of(subscription_id)) is not None:

@@ -23,7 +23,7 @@ from nearcast.model import (
     TrendingSubscription,
 )
 from nearcast.topk import ListChange, TopKIndex
-from nearcast.topk.list_change import ListChanges
+from nearcast.topk.list_change import ListChanges, list_change
 from nearcast.trending import TermsChange, TrendingIndex
 
 AnySubscription = Any  # one of the classes of `nearcast.model`
@@ -102,6 +102,16 @@ class TopLists(Kind):
 
     def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
         return _lists_told(self.index.subscribe(subscription), time)
+
+    def subscribe_many(
+        self, subscriptions: list[TopKSubscription], time: float
+    ) -> list[Notification]:
+        """Add subscriptions of different ids, or replace live ones: what they are told at once."""
+        index, ids = self.index, [each.id for each in subscriptions]
+        before = {id: index.results(id) for id in ids if id in index}
+        index.subscribe_many(subscriptions)
+        changes = (list_change(id, before.get(id, ()), index.results(id)) for id in ids)
+        return _lists_told([change for change in changes if change], time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
         old = self.index.subscription(subscription_id)

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, su
 from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
-from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, UNSUBSCRIBE
+from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
 from nearcast.pipeline.rows import POSITION, Rows
 from nearcast.pipeline.safe_distance import SafeDistance, SafeDistances, is_hidden
 from nearcast.storage import BadFile, sync_folder, write_text
@@ -159,8 +159,10 @@ class HostedShard:
             if isinstance(stretch, Rows):
                 self._hear(stretch, output)
             else:
-                for row in stretch.to_pylist():
-                    self._take(row, output)
+                for run in _runs(stretch.to_pylist()):
+                    if len(run) == 1 or not self._take_lists(run, output):
+                        for row in run:
+                            self._take(row, output)
 
     def _hear(self, said: Rows[MessageBatch], output: HostedOutput) -> None:
         if len(self._broker) and len(said) <= FEW:
@@ -194,6 +196,20 @@ class HostedShard:
                 continue
             for each in told:
                 self._tell(place, id, each, output)
+
+    def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
+        """Take in new top-k lists together; False, and nothing has changed, if one is refused."""
+        try:
+            told = self._broker.subscribe_lists([hosted_subscription(row) for row in rows])  # type: ignore[misc]
+        except (TypeError, ValueError):
+            return False
+        position = {row["id"]: row[POSITION] for row in rows}
+        for id in position:
+            self._safe.forget(id)
+            output.changed[id] = None
+        for each in told:
+            self._tell(position[each.subscription_id], None, each, output)
+        return True
 
     def _take(self, row: dict[str, Any], output: HostedOutput) -> None:
         """Take in a row that is no message, and note what it did."""
@@ -249,3 +265,19 @@ class HostedShard:
             self._safe.forget(id)
             output.changed[id] = None
         return []
+
+
+def _runs(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Rows in their order: new top-k lists of different ids together, all others one by one."""
+    run: dict[Id, dict[str, Any]] = {}
+    for row in rows:
+        is_list = row["kind"] == SUBSCRIBE_TOP
+        if run and (not is_list or row["id"] in run):
+            yield [*run.values()]
+            run = {}
+        if is_list:
+            run[row["id"]] = row
+        else:
+            yield [row]
+    if run:
+        yield [*run.values()]
