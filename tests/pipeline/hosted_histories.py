@@ -69,6 +69,7 @@ class OneBroker:
     def __init__(self, window):
         self.broker = Broker(top=ScanTopK(window, lateness=float("inf")), moving=ScanMoving())
         self._kinds = {}
+        self.refused = []  # ids of rows that break a rule
         self.matches = []
 
     @property
@@ -86,14 +87,17 @@ class OneBroker:
                 ]
                 return told
             case ("move", id, place, _):
-                if id in self.hosted:
-                    try:
+                try:
+                    if id in self.hosted:
                         return broker.move(id, place)
-                    except TypeError:
-                        return []
+                except TypeError:
+                    pass  # a place of another shape
+                self.refused.append(id)
             case ("advance", now):
                 return broker.advance(now)
             case ("unsubscribe", id):
+                if id not in self._kinds:
+                    self.refused.append(id)
                 self._end(id)
             case ("unsubscribe_hosted", id):
                 self._end(id)  # to a boolean one it says that the id is no longer its own

@@ -105,7 +105,7 @@ def _connected(path: Path) -> socket.socket:
 
 
 def _start(path: Path) -> None:
-    """A process of its own, which outlives this worker, but not Spark's daemon that started it."""
+    """A process of its own, which outlives this worker, but not the daemon that forks workers."""
     with socket.socket(socket.AF_UNIX) as listening, open(path.with_suffix(".log"), "ab") as log:
         listening.bind(str(path))
         listening.listen(MOST_WAITING)
@@ -118,7 +118,6 @@ def _start(path: Path) -> None:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)},
         )
         _started.append(process)
