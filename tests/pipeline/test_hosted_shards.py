@@ -342,6 +342,92 @@ def test_a_snapshot_of_another_format_is_refused(story, tmp_path):
         type(shard).load(tmp_path / "saved")
 
 
+def test_a_damaged_changelog_is_named(story):
+    story.run([tea(), *said("a")])
+    [path] = sorted(story.stream.state.hosted().folder.glob("shard-0000/changes-*"))
+    good = path.read_bytes()
+    story.stream.restart()
+    for bad in (good[:-100], good[:200] + bytes([good[200] ^ 1]) + good[201:]):
+        path.write_bytes(bad)
+        with pytest.raises(BadFile, match=str(path)):
+            story.run(said("b"))
+        story.batch -= 1
+    path.write_bytes(good)
+    story.run(said("b"))
+    assert story.result("tea").items == [("b", 1.0), ("a", 1.0)]
+
+
+def test_a_missing_changelog_is_noticed(story):
+    for id in "abc":
+        story.run([tea(), *said(id)])
+    files = story.stream.state.hosted().folder.glob("shard-*/changes-000000000001.near")
+    for path in files:
+        path.unlink()
+    story.stream.restart()
+    with pytest.raises(BadFile, match="a file of the checkpoint is missing"):
+        story.run(said("d"))
+
+
+def test_a_copy_that_failed_in_the_middle_is_made_again(story, monkeypatch):
+    story.run([tea(), *said("a")])
+
+    def half(self, rows, output):
+        self._broker.publish(Message("half", text="tea", at=HERE))
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module.HostedShard, "apply", half)
+        with pytest.raises(MemoryError):
+            story.run(said("b"))
+    story.run(None, again=True)
+    assert story.stream.last_steps[0]["hosted"]["freshness"] == "restored"
+    assert story.result("tea").items == [("b", 1.0), ("a", 1.0)]
+    story.run(said("c"))
+    assert {step["hosted"]["freshness"] for step in story.stream.last_steps} == {"hot"}
+
+
+def test_a_copy_that_missed_a_batch_catches_up(story):
+    story.run([tea(), *said("a")])
+    kept = dict(story.stream.keepers)
+    story.stream.keepers.clear()  # on another host
+    story.run(said("b"))
+    story.stream.keepers.update(kept)
+    story.run(said("c"))
+    assert {step["hosted"]["freshness"] for step in story.stream.last_steps} == {"caught up"}
+    assert [id for id, _ in story.result("tea").items] == ["c", "b", "a"]
+
+
+def test_a_snapshot_that_fails_is_put_off(story, monkeypatch):
+    story.stream.snapshot_after = 1
+
+    def full(self, folder):
+        raise OSError("no space left")
+
+    story.run([tea(), *said("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module.HostedShard, "save", full)
+        story.run(said("b"))
+        for keeper in story.stream.keepers.values():
+            assert keeper._saver.finished(wait=True) is None
+    story.run(said("c"))
+    assert "no new snapshot of the results of shard 0" in story.stream.hosted_files.problem
+    assert "OSError: no space left" in story.stream.hosted_files.problem
+
+
+def test_what_a_snapshot_replaces_is_deleted(story):
+    story.stream.snapshot_after = 1
+    story.run([tea()])
+    for number in range(8):
+        story.run(said(f"m{number}"))
+        for keeper in story.stream.keepers.values():
+            if saved := keeper._saver.finished(wait=True):
+                keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
+    for shard in (0, 1):
+        files = list(story.stream.state.hosted().shard_folder(shard).iterdir())
+        assert len([path for path in files if path.name.startswith("snapshot")]) <= 3
+        assert len([path for path in files if path.name.startswith("changes")]) <= 4
+
+
 def test_scores_of_terms_are_told_anew_in_turn(story, monkeypatch):
     monkeypatch.setattr(shard_module, "REFRESHED", 1)
     around = Box(2, 48, 3, 49)

@@ -41,6 +41,7 @@ class ForkedSaver:
         child = os.fork()
         if child == 0:
             code = 1
+            _close_all_but(writing)
             try:
                 shard.save(target.path)
                 code = 0
@@ -65,3 +66,10 @@ class ForkedSaver:
         os.close(reading)
         self.problem = None if status == 0 else words or f"ended with status {status}"
         return target if status == 0 else None
+
+
+def _close_all_but(kept: int) -> None:
+    """Who talks to the parent would wait for this process too, should the parent die."""
+    most = os.sysconf("SC_OPEN_MAX")
+    os.closerange(3, kept)
+    os.closerange(kept + 1, most)

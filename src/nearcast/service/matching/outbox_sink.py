@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.service.data_folder import DataFolder
@@ -138,10 +139,10 @@ def _parts(notifications: pa.Table) -> Iterator[list[Wanted]]:
         ids, offsets = part["subscription_id"].to_pylist(), part["position"].to_pylist()
         bodies: list[tuple[str, str] | None] = [None] * len(part)
         if "kind" in part.column_names:
-            kinds = part["kind"].to_pylist()
+            changes = iter(part.filter(pc.not_equal(part["kind"], "match")).to_pylist())
             bodies = [
-                None if kind == "match" else body_of(part.slice(row, 1).to_pylist()[0])
-                for row, kind in enumerate(kinds)
+                None if kind == "match" else body_of(next(changes))
+                for kind in part["kind"].to_pylist()
             ]
         yield list(zip(ids, offsets, bodies, strict=True))
 
