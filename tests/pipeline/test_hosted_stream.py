@@ -102,7 +102,7 @@ def test_every_change_is_told_once_and_keepers_are_found(story):
     assert list((story.folder / "checkpoint").glob("nearcast/hosted/shard-*/snapshot-*"))
     story.append()
     again = story.start()
-    assert again.next_expiry == float("-inf")  # nobody knows yet: ask at once
+    assert again.next_expiry == running.next_expiry  # before anybody has asked
     again.process_all_available()
     again.stop()
     story.check()

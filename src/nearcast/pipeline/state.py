@@ -154,6 +154,11 @@ class StateFolder:
         kept = sorted(number for number in changes if number > newest.snapshot_batch)
         return ShardFiles(newest.snapshot, newest.snapshot_batch, tuple(kept))
 
+    def batches_with_output(self, shard: int) -> list[int]:
+        """The numbers of the batches whose notifications are here, ascending."""
+        names = (_NUMBERED.fullmatch(path.name) for path in self.shard_folder(shard).iterdir())
+        return sorted(int(name[2]) for name in names if name and name[1] == "notifications")
+
     def check_batch(self, batch: int) -> None:
         """Refuse to go on with a batch before one that was done: its rows are in already."""
         for path in self.folder.glob("shard-*/*"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import threading
 import time
@@ -64,8 +65,7 @@ class Service:
             ),
             on_commit=lambda: self.on_events(),
         )
-        # The last expiry for which the log was told that time has passed, and of which start.
-        self._told_expiry: tuple[int, float] | None = None
+        self._said_time = -math.inf  # up to when the log was told that time has passed
         self._stopping = threading.Event()
         self._keeper = threading.Thread(target=self._keep_tidy, name="tidy", daemon=True)
 
@@ -114,12 +114,10 @@ class Service:
 
     def _let_time_pass(self, now: float) -> None:
         """Messages expire for those who move, also while nobody says anything."""
-        status = self.pipeline.status
-        expiry = status.progress.get("next_expiry")
-        if expiry is None or expiry > now or (status.starts, expiry) == self._told_expiry:
-            return
-        self._told_expiry = status.starts, expiry  # the pipeline has yet to hear of it: told once
-        self.log.advance(now)
+        expiry = self.pipeline.status.progress.get("next_expiry")
+        if expiry is not None and self._said_time < expiry <= now:
+            self._said_time = now  # the pipeline has yet to hear of it, and is told once
+            self.log.advance(now)
 
     def _check_ranking(self) -> None:
         """Results that were begun in one way cannot go on in another."""

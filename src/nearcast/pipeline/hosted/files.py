@@ -7,6 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from nearcast.pipeline.durable_parquet import read_facts
 from nearcast.pipeline.state import ShardFiles, StateFolder
 
 
@@ -21,10 +22,12 @@ class HostedFiles:
         self._state = state
         self._files = {shard: state.files(shard) for shard in range(shards)}
         self._superseded: list[int] = []
-        # Of a shard that has a past nobody knows before it is asked: it should be, at once.
-        self._expiries = {
-            shard: -inf if files.last >= 0 else inf for shard, files in self._files.items()
-        }
+        # The last output of each shard stays: it says when time has to be told, after a start too.
+        self._outputs = {shard: state.batches_with_output(shard) for shard in self._files}
+        self._expiries = dict.fromkeys(self._files, inf)
+        for shard, batches in self._outputs.items():
+            facts = read_facts(state.notifications(shard, batches[-1])) if batches else None
+            self._note_expiry(shard, facts or {"next_expiry": None})
 
     @property
     def next_expiry(self) -> float:
@@ -32,13 +35,12 @@ class HostedFiles:
         return min(self._expiries.values())
 
     def begin(self, batch: int) -> Mapping[int, ShardFiles]:
-        """What there is of the batches before; nobody needs the output of the last one again."""
+        """What there is of the batches before."""
         # The tasks of the last batch are done, so that nobody opens what was replaced any more.
         for shard in self._superseded:
             self._state.remove_superseded(shard, self._files[shard])
         self._superseded = []
         for shard, files in self._files.items():
-            self._state.remove_outputs(shard, batch - 1)
             self._files[shard] = files.before(batch)
         return dict(self._files)
 
@@ -48,8 +50,12 @@ class HostedFiles:
         for shard, facts in steps:
             if facts["rows"]:
                 self._files[shard] = self._files[shard].followed_by(batch)
-            expiry = facts["next_expiry"]
-            self._expiries[shard] = inf if expiry is None else expiry
+            self._note_expiry(shard, facts)
+            # Of the batches before, which Spark has committed, nobody needs the output again.
+            for old in self._outputs[shard]:
+                if old < batch:
+                    self._state.remove_outputs(shard, old)
+            self._outputs[shard] = [batch]
             if facts.get("problem"):
                 problems.append(
                     f"no new snapshot of the results of shard {shard}, the old one "
@@ -57,6 +63,10 @@ class HostedFiles:
                 )
             self._take_over(shard, facts.get("snapshot"))
         self.problem = "; ".join(problems) or None
+
+    def _note_expiry(self, shard: int, facts: Mapping[str, Any]) -> None:
+        expiry = facts["next_expiry"]
+        self._expiries[shard] = inf if expiry is None else expiry
 
     def _take_over(self, shard: int, snapshot: list[Any] | None) -> None:
         if snapshot is None:

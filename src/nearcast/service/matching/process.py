@@ -21,7 +21,6 @@ from nearcast.service.data_folder import DataFolder
 from nearcast.service.window import window_from
 
 SECONDS_BETWEEN_REPORTS = 1.0
-EARLIEST = -sys.float_info.max
 LOCK_SECONDS = 60.0
 """A predecessor that lost its service needs a moment to end."""
 
@@ -103,8 +102,7 @@ def _progress(running: Any) -> dict[str, Any]:
     if last:
         end = last["sources"][0]["endOffset"]
         found["offset"] = (json.loads(end) if isinstance(end, str) else end or {}).get("offset")
-    # The earliest time there is says: at once.
-    expiry = max(running.next_expiry, EARLIEST)
+    expiry = running.next_expiry
     found["next_expiry"] = expiry if isfinite(expiry) else None
     return found
 
