@@ -261,7 +261,7 @@ def play(folder, seed, way, length):
     one, draw = OneBroker(WINDOW), random.Random(seed)
     events, snapshots = random_events(seed, length), set()
     while batch := list(islice(events, draw.choice([3, 17, 90]))):
-        expected = []
+        expected, refused = [], len(one.refused)
         for offset, event in enumerate(batch, story.offset):
             expected += [
                 (offset, each.subscription_id, each.kind, each.message_id)
@@ -281,6 +281,7 @@ def play(folder, seed, way, length):
             for each in rows
         ]
         assert sorted(found, key=key) == sorted(expected, key=key)
+        assert sorted(each["id"] for each in story.rejects()) == sorted(one.refused[refused:])
         for keeper in story.stream.keepers.values():
             if saved := keeper._saver.finished(wait=True):
                 keeper._saved, keeper._rows = saved, keeper._rows - saved.rows

@@ -264,6 +264,8 @@ class HostedShard:
             broker.unsubscribe(id)
             self._safe.forget(id)
             output.changed[id] = None
+        elif row["kind"] == UNSUBSCRIBE:  # it ended in this batch
+            output.unknown.append((id, row[POSITION]))
         return []
 
 
