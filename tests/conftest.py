@@ -56,7 +56,7 @@ LONG = re.compile(
 # These use every index: when all are compiled.
 LAST = re.compile(
     "tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|moving|trending|plot)"
-    "|tests/pipeline/test_hosted_subscriptions.py|tests/service/api/test_results.py"
+    "|tests/pipeline/test_hosted_shards.py|tests/service/api/test_results.py"
     "|tests/service/page/test_(talked_about|on_the_move).py"
 )
 

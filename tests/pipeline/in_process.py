@@ -10,13 +10,22 @@ from nearcast.boolean import RarestWordTree
 from nearcast.model import Message, Space, Subscription
 from nearcast.pipeline import hot_copies
 from nearcast.pipeline.compaction import _make_snapshot
-from nearcast.pipeline.log.rows import message_rows, subscribe_rows, unsubscribe_rows
-from nearcast.pipeline.log.schema import log_schema
+from nearcast.pipeline.hosted.files import HostedFiles
+from nearcast.pipeline.hosted.keeper import ShardKeeper
+from nearcast.pipeline.hosted.told import with_result_columns
+from nearcast.pipeline.log.rows import (
+    AnySubscription,
+    message_rows,
+    move_rows,
+    subscribe_rows,
+    unsubscribe_rows,
+)
+from nearcast.pipeline.log.schema import log_rows, log_schema
 from nearcast.pipeline.partitioning import Hash, Keyword, Location, hash_ids
 from nearcast.pipeline.rows import MESSAGE_COLUMNS, SUBSCRIPTION_COLUMNS
 from nearcast.pipeline.sinks import BatchOutput
 from nearcast.pipeline.state import ShardFiles, StateFolder
-from nearcast.pipeline.step import run_step
+from nearcast.pipeline.step import HostedWork, run_step
 from nearcast.pipeline.stream_routing import route
 from tests.pipeline.histories import random_history
 
@@ -28,8 +37,13 @@ def log_table(events, first=0, ids="string"):
     for event in events:
         if isinstance(event, Message):
             rows.append(message_rows([event], schema))
-        elif isinstance(event, Subscription):
+        elif isinstance(event, AnySubscription):
             rows.append(subscribe_rows([event], schema))
+        elif event[0] == "move":
+            rows.append(move_rows([event[1:]], schema))
+        elif event[0] == "advance":
+            row = {"kind": ["advance"], "time": [float(event[1])]}
+            rows.append(log_rows(pa.table(row), schema.remove(0)))
         else:
             rows.append(unsubscribe_rows([event[1]], schema, event[0]))
     table = pa.concat_tables([schema.remove(0).empty_table(), *rows])
@@ -72,8 +86,24 @@ PARTITIONINGS = (Hash, Location, Keyword)
 class InProcessStream:
     """Routes batches, runs the step of each shard and gives what the sink would get."""
 
-    def __init__(self, folder, partitioning, make_index=RarestWordTree, space=Space.EARTH):
-        facts = {"partitioning": partitioning.name}
+    def __init__(
+        self,
+        folder,
+        partitioning,
+        make_index=RarestWordTree,
+        space=Space.EARTH,
+        results=None,
+        snapshot_after=10**9,
+        keeps_results=True,
+    ):
+        facts = {
+            "partitioning": partitioning.name,
+            "results": results.to_json() if results else None,
+        }
+        self.results = results
+        self.snapshot_after = snapshot_after
+        self.keeps_results = keeps_results
+        self.keepers = {}
         self.state = StateFolder.create_or_open(folder, facts, partitioning)
         self.partitioning = self.state.partitioning()
         self.make_index = make_index
@@ -84,9 +114,22 @@ class InProcessStream:
         """As after a crash of everything."""
         self._find_files()
         lose_hot_copies()
+        self.keepers.clear()
 
     def _find_files(self):
         self.files = {s: self.state.files(s) for s in range(self.partitioning.shards)}
+        if self.results:
+            self.hosted_files = HostedFiles(self.state.hosted(), self.partitioning.shards)
+
+    def ask(self, request):
+        """As a task asks the keeper of a shard, which is in this process."""
+        keeper = self.keepers.setdefault(request.shard, ShardKeeper())
+        facts = keeper.step(request)
+        return lambda: facts
+
+    def shard(self, number):
+        """The hot copy of the results of a shard."""
+        return self.keepers[number]._shard
 
     def packed(self, table, tasks=1):
         """The rows on their way to their shards, by shard; the last task is done first."""
@@ -95,7 +138,10 @@ class InProcessStream:
             part = table.slice(len(table) * task // tasks)
             part = part.slice(0, len(table) * (task + 1) // tasks - len(table) * task // tasks)
             batches = routed_rows(part).to_batches() if len(part) else []
-            for batch in route(iter(batches), self.partitioning, self.space, is_ordered=True):
+            way = self.partitioning
+            for batch in route(
+                iter(batches), way, self.space, is_ordered=True, has_results=bool(self.results)
+            ):
                 found.setdefault(batch["shard"][0].as_py(), []).append(batch)
         return found
 
@@ -108,9 +154,23 @@ class InProcessStream:
             files={s: files.before(number) for s, files in self.files.items()},
             partitioning=self.partitioning,
             make_index=self.make_index,
+            hosted=self._hosted_work(number),
         )
         rows = [json.loads(row) for batch in run for row in batch["facts"].to_pylist()]
         return rows[0] if rows else None
+
+    def _hosted_work(self, number):
+        if not self.results:
+            return None
+        files = self.hosted_files.begin(number)
+        return HostedWork(
+            self.results,
+            files,
+            self.schema(),
+            self.snapshot_after,
+            self.keeps_results,
+            ask=self.ask,
+        )
 
     def process(self, number, table, lose_between=False, tasks=1):
         """One batch through all shards."""
@@ -124,10 +184,13 @@ class InProcessStream:
                 files = self.files[step["shard"]].before(number)
                 self.files[step["shard"]] = files.followed_by(number)
         self.last_steps = steps
+        if self.results:
+            told = [(step["shard"], step["hosted"]) for step in steps if "hosted" in step]
+            self.hosted_files.end(number, told)
         return self.output(number, [step["shard"] for step in steps])
 
-    def output(self, number, shards):
-        schema = pa.schema(
+    def schema(self):
+        matches = pa.schema(
             [
                 ("subscription_id", pa.string()),
                 ("message_id", pa.string()),
@@ -135,12 +198,21 @@ class InProcessStream:
                 ("position", pa.int64()),
             ]
         )
-        rejects = [self.state.rejects(shard, number) for shard in shards]
+        return with_result_columns(matches) if self.results else matches
+
+    def output(self, number, shards):
+        states = [self.state, self.state.hosted()] if self.results else [self.state]
+
+        def files(kind):
+            paths = [getattr(state, kind)(shard, number) for state in states for shard in shards]
+            return [path for path in paths if path.exists()]
+
         return BatchOutput(
             number,
-            schema,
-            [self.state.notifications(shard, number) for shard in shards],
-            [path for path in rejects if path.exists()],
+            self.schema(),
+            files("notifications"),
+            files("rejects"),
+            result_files=files("results"),
         )
 
     def snapshot(self, shard):

@@ -15,13 +15,16 @@ from nearcast.pipeline import (
     Hash,
     Log,
     NotificationStore,
+    ResultSettings,
     StoreSink,
     match,
     read_log,
     spark_session,
     stream,
 )
+from nearcast.topk import CountWindow
 from tests.pipeline.histories import Oracle, append_to, random_history, random_region
+from tests.pipeline.hosted_histories import OneBroker, random_events
 from tests.pipeline.in_process import log_table, pairs_of
 
 BASE = 4000
@@ -39,6 +42,7 @@ def main(folder):
         found = {
             "batch equals oracle": batch_equals_oracle(spark, events),
             **run_stream(spark, folder, events),
+            **run_results(spark, folder),
             "executors": spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1,
         }
     finally:
@@ -96,6 +100,37 @@ def run_stream(spark, folder, events):
         "workers with a snapshot": len({pid for pid, _, _ in maps}),
         "mapped bytes": max(size for _, size, _ in maps),
         "own bytes": max(own for _, _, own in maps),
+    }
+
+
+def run_results(spark, folder):
+    """Every kind of subscription, in small batches."""
+    window, expected = CountWindow(20), []
+    one = OneBroker(window)
+    rows = list(random_events(5, 20 * ROWS_PER_BATCH))
+    for offset, event in enumerate(rows):
+        expected += [(offset, each.subscription_id, each.kind) for each in one.apply(event)]
+    with Log(folder / "results-log") as log:
+        log.append(log_table(rows).drop_columns(["offset"]))
+        running = stream(
+            read_log(spark, log.path, rows_per_batch=ROWS_PER_BATCH),
+            sink=StoreSink(folder / "results-out"),
+            checkpoint=folder / "results-checkpoint",
+            partitioning=Hash(2),
+            results=ResultSettings(window),
+        )
+        try:
+            running.process_all_available()
+            later = running.recent[1:]
+        finally:
+            running.stop()
+    found = NotificationStore(folder / "results-out").read().to_pylist()
+    told = [(each["position"], each["subscription_id"], each["kind"]) for each in found]
+    restored = sum(each.keepers_restored for each in later)
+    hits = sum(each.keepers_hot + each.keepers_caught_up for each in later)
+    return {
+        "results equal one broker": sorted(told) == sorted(expected),
+        "keeper hit rate": hits / (hits + restored),
     }
 
 

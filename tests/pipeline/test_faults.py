@@ -12,7 +12,7 @@ from pyspark.errors import StreamingQueryException
 from nearcast.pipeline import Hash, StoreSink, read_log, stream
 from tests.pipeline.histories import random_history
 from tests.soak.feeding import Feeder
-from tests.soak.processes import DRIVER, WORKER, kill, workers_under
+from tests.soak.processes import DRIVER, KEEPER, WORKER, kill, workers_under
 from tests.soak.round import play
 from tests.soak.sabotage import AFTER, BEFORE, Sabotage
 from tests.soak.verdict import differences
@@ -30,6 +30,12 @@ def test_kills_at_random_moments(tmp_path):
     result = play(tmp_path, 7, "local[2,4]", [DRIVER, WORKER] * 2)
     assert not result.problems, result
     assert result.kills == {DRIVER: 2, WORKER: 2}
+
+
+def test_results_after_kills_at_random_moments(tmp_path):
+    result = play(tmp_path, 3, "local[2,4]", [KEEPER, KEEPER, WORKER, DRIVER])
+    assert not result.problems, result
+    assert result.kills == {KEEPER: 2, WORKER: 1, DRIVER: 1}
 
 
 class SinkThatFails(StoreSink):

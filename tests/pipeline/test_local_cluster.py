@@ -40,6 +40,11 @@ def test_copies_of_shards_are_found_hot(found):
     assert found["hit rate"] >= 0.95
 
 
+def test_results_equal_those_of_one_broker_and_keepers_are_found_hot(found):
+    assert found["results equal one broker"]
+    assert found["keeper hit rate"] >= 0.95
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_workers_share_the_memory_of_a_snapshot(found):
     assert found["workers with a snapshot"] >= 2

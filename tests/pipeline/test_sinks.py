@@ -9,7 +9,7 @@ from nearcast.pipeline import NotificationStore
 from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.sinks import BatchOutput, CallbackSink, FilesSink, StoreSink
-from nearcast.pipeline.step import STEP_REJECTS
+from nearcast.pipeline.unknown_ids import STEP_REJECTS
 from tests.pipeline.in_process import InProcessStream, log_table, pairs_of
 
 TEA = Message("m", text="tea", at=Point(0, 0))

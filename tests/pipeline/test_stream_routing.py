@@ -4,12 +4,27 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from nearcast.model import Box, Message, Point, Space, Subscription
+from nearcast.model import (
+    Box,
+    Message,
+    MovingSubscription,
+    Point,
+    Space,
+    Subscription,
+    TopKSubscription,
+)
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.packing import unpack_messages
 from nearcast.pipeline.partitioning import Hash, Location
 from nearcast.pipeline.rows import PROBLEM
-from nearcast.pipeline.stream_routing import CHANGES, MESSAGES, REJECTS, route
+from nearcast.pipeline.stream_routing import (
+    CHANGES,
+    HOSTED,
+    HOSTED_MESSAGES,
+    MESSAGES,
+    REJECTS,
+    route,
+)
 from tests.pipeline.in_process import log_table, routed_rows
 
 WEST, EAST = Box(-100, 0, -90, 10), Box(90, 0, 100, 10)
@@ -22,10 +37,10 @@ HALVES = Location(
 )
 
 
-def routed(table, partitioning, is_ordered=True, rows_a_batch=1000):
+def routed(table, partitioning, is_ordered=True, rows_a_batch=1000, has_results=False):
     """[(shard, turn, data)] of everything that a task sends."""
     batches = routed_rows(table).to_batches(rows_a_batch)
-    sent = route(iter(batches), partitioning, Space.EARTH, is_ordered)
+    sent = route(iter(batches), partitioning, Space.EARTH, is_ordered, has_results)
     return [(row["shard"], row["turn"], row["data"]) for batch in sent for row in batch.to_pylist()]
 
 
@@ -61,15 +76,54 @@ def test_a_withdrawal_goes_where_its_id_may_be(shards):
 
 @pytest.mark.parametrize("kind", ["subscribe_top", "subscribe_moving", "unsubscribe_hosted"])
 def test_a_subscription_with_a_result_takes_an_id_from_boolean_ones_without_a_word(kind):
-    [(_, turn, data)] = routed(log_table([(kind, "a")]), Hash(1))
-    changes = Changes.unpack(data)
-    assert (turn, len(changes.new), changes.old.labels.to_pylist()) == (CHANGES, 0, ["a"])
+    sent = routed(log_table([(kind, "a")]), Hash(1), has_results=True)
+    [changes] = [Changes.unpack(data) for _, turn, data in sent if turn == CHANGES]
+    assert (len(changes.new), changes.old.labels.to_pylist()) == (0, ["a"])
     assert not changes.old.asked.any()  # nobody is told if it was unknown
 
 
-@pytest.mark.parametrize("kind", ["move", "advance"])
-def test_what_only_the_driver_hosts_concerns_no_shard(kind):
-    assert routed(log_table([(kind, "a")]), Hash(1)) == []
+def hosted(table, partitioning):
+    """{shard: [(kind, id, position)]} of rows for results, and of the messages for them alone."""
+    rows, messages = {}, {}
+    for shard, turn, data in routed(table, partitioning, has_results=True):
+        if turn == HOSTED:
+            columns = pa.ipc.open_stream(data).read_all().select(["kind", "id", "_position"])
+            rows[shard] = [tuple(row.values()) for row in columns.to_pylist()]
+        elif turn == HOSTED_MESSAGES:
+            messages[shard] = unpack_messages(data).labels.to_pylist()
+    return rows, messages
+
+
+def test_rows_for_results_go_to_the_shard_of_their_id_and_time_to_all():
+    events = [TopKSubscription("a", "tea", Point(0, 0)), ("advance", 7), ("unsubscribe", "a")]
+    rows, _ = hosted(log_table(events, 5), Hash(3))
+    time = ("advance", None, 6)
+    assert sorted(rows.values(), key=len) == [
+        [time], [time], [("subscribe_top", "a", 5), ("unsubscribe", "a", 7), time]
+    ]  # fmt: skip
+
+
+def test_the_first_of_a_kind_is_told_to_all_shards():
+    walkers = [MovingSubscription(f"w{number}", "tea", WEST) for number in range(9)]
+    table = log_table(walkers)
+    bad = table.set_column(4, "region", pa.array(["?", *table["region"].to_pylist()[1:]]))
+    rows, _ = hosted(bad, Hash(3))
+    found = [row[1:] for shard in rows.values() for row in shard if row[0] == "prepare_moving"]
+    assert found == [("w1", 1)] * 2  # the first that is good, for those that do not keep it
+
+
+def test_results_hear_of_messages_that_nobody_else_there_needs():
+    events = [Message("west", text="tea", at=Point(-95, 5)), Message("bad", text="", at=EAST)]
+    rows, messages = hosted(log_table(events), HALVES)
+    assert (rows, messages) == ({}, {0: ["bad"], 1: ["west"]})
+
+
+@pytest.mark.parametrize("kind", ["subscribe_top", "move", "advance"])
+def test_without_results_such_rows_are_rejects(kind):
+    [(_, turn, data)] = routed(log_table([("subscribe_top", "a")]), Hash(2))
+    [reject] = pa.ipc.open_stream(data).read_all().to_pylist()
+    assert turn == REJECTS
+    assert reject["reason"].endswith("give the stream results=ResultSettings()")
 
 
 @pytest.mark.parametrize("rows_a_batch", [1, 2, 1000])

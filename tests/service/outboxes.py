@@ -5,10 +5,13 @@ from types import SimpleNamespace
 import pyarrow as pa
 
 from nearcast.model import Message, Point
-from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
+from nearcast.pipeline.hosted.keeper import RESULTS
+from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.log import Log
+from nearcast.pipeline.partitioning import Hash
 from nearcast.service.matching.outbox_sink import OutboxSink
 from nearcast.service.window import window_from
+from tests.pipeline.in_process import InProcessStream
 
 NO_REJECTS = pa.table({name: pa.array([], pa.string()) for name in ("side", "id", "reason", "row")})
 
@@ -52,9 +55,9 @@ class PretendPipeline:
         self._sink.commit(
             SimpleNamespace(
                 number=self._batch,
-                offsets=range(0),
                 notifications=lambda: table,
                 rejects=lambda: NO_REJECTS,
+                results=lambda: RESULTS.empty_table(),
             )
         )
         self._batch += 1
@@ -72,7 +75,7 @@ class PretendPipeline:
 
 
 class HostingPipeline:
-    """What the driver does for subscriptions that have a result: each `run` is a batch of new rows.
+    """What the shards do for subscriptions that have a result: each `run` is a batch of new rows.
 
     `batches` remembers those that were begun, as Spark's checkpoint does; whoever takes over from
     one that died begins with the last of them.
@@ -82,20 +85,21 @@ class HostingPipeline:
         self._service = service
         self._log = Log(service.folder.log)
         settings = service.settings
-        self.hosted = HostedSubscriptions(
-            service.folder.results,
-            self._log,
-            window_from(settings.window),
-            settings.farthest,
-            settings.half_life,
+        results = ResultSettings(
+            window_from(settings.window), settings.farthest, settings.half_life
         )
-        self._sink = OutboxSink(
-            service.folder, keep_seconds=1e9, keep_events=1_000_000, hosted=self.hosted
+        self._stream = InProcessStream(
+            service.folder.path / "checkpoint" / "in-process", Hash(2), results=results
         )
+        self._sink = OutboxSink(service.folder, keep_seconds=1e9, keep_events=1_000_000)
         self._sink.open("tests")
         self.batches = [] if batches is None else batches
         if self.batches:
             self._commit(*self.batches[-1])
+
+    @property
+    def next_expiry(self):
+        return self._stream.hosted_files.next_expiry
 
     def begin(self):
         """Decide on a batch, and no more."""
@@ -115,17 +119,8 @@ class HostingPipeline:
             self._service.on_events()
 
     def _commit(self, number, offsets):
-        none = pa.table(
-            {"subscription_id": pa.array([], pa.string()), "position": pa.array([], pa.int64())}
-        )
-        self._sink.commit(
-            SimpleNamespace(
-                number=number,
-                offsets=offsets,
-                notifications=lambda: none,
-                rejects=lambda: NO_REJECTS,
-            )
-        )
+        rows = self._log.read(offsets.start, offsets.stop)
+        self._sink.commit(self._stream.process(number, rows))
 
     def close(self):
         self._sink.close()

@@ -32,7 +32,7 @@ def main(arguments=None):
             if what == SERVICE:
                 result = play_service(folder, seed, options.kills)
             else:
-                result = play(folder, seed, what, kinds_for(what, options.kills))
+                result = play(folder, seed, what, kinds_for(what, options.kills, seed % 2 == 0))
         except BaseException:
             print(f"seed {seed} did not end; files in {folder}; replay: {again}", flush=True)
             raise

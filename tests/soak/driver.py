@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pyspark
 
-from nearcast.pipeline import StoreSink, read_log, spark_session, stream
+from nearcast.pipeline import ResultSettings, StoreSink, read_log, spark_session, stream
 from nearcast.pipeline.partitioning import load_partitioning
+from nearcast.topk import CountWindow
 
 ROWS_PER_BATCH = 40
 SNAPSHOT_AFTER = 60
 SECONDS_BETWEEN_LOOKS = 1
+WINDOW = CountWindow(20)
+"""Of top-k lists, where the folder has a file `results`."""
 
 
 def run(folder, master):
@@ -35,6 +38,7 @@ def run(folder, master):
         checkpoint=folder / "checkpoint",
         partitioning=load_partitioning(folder / "partitioning.near"),
         snapshot_after=SNAPSHOT_AFTER,
+        results=ResultSettings(WINDOW) if (folder / "results").exists() else None,
     )
     while not running.await_termination(SECONDS_BETWEEN_LOOKS):
         if (folder / "stop").exists():

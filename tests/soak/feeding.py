@@ -9,6 +9,8 @@ import pyarrow as pa
 from nearcast.model import Message, Point, Subscription
 from nearcast.pipeline import Log
 from tests.pipeline.histories import Oracle, append_to, random_history
+from tests.pipeline.hosted_histories import OneBroker, random_events
+from tests.pipeline.in_process import log_table
 
 ENDLESS = 10**9
 MOST_ROWS_AHEAD = 200
@@ -18,10 +20,13 @@ END = "the-end"
 class Feeder:
     """Appends a few rows at a time and tells the oracle of each.
 
+    - `columns`: of notifications, by which they are compared
     - `rows`: appended so far
     - `expected`: how often each notification (position, subscription, message, time) should come
     - `rejected`: how often each id should be rejected
     """
+
+    columns = ("position", "subscription_id", "message_id", "time")
 
     def __init__(self, folder, seed):
         self._log = Log(folder)
@@ -65,3 +70,23 @@ class Feeder:
         self._log.append(pa.Table.from_pylist([row]))
         self.rejected[row["id"]] += 1
         self.rows += 1
+
+
+class ResultsFeeder(Feeder):
+    """The same with every kind of subscription; a broker is what they are compared with."""
+
+    columns = ("position", "subscription_id", "kind", "message_id")
+
+    def __init__(self, folder, seed, window):
+        super().__init__(folder, seed)
+        self._events = random_events(seed, ENDLESS)
+        self._one = OneBroker(window)
+
+    def append(self, events):
+        self._log.append(log_table(events).drop_columns(["offset"]))
+        for event in events:
+            refused = len(self._one.refused)
+            for each in self._one.apply(event):
+                self.expected[self.rows, each.subscription_id, each.kind, each.message_id] += 1
+            self.rejected.update(self._one.refused[refused:])
+            self.rows += 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DRIVER, WORKER, EXECUTOR, READER = "driver", "worker", "executor", "reader"
+KEEPER = "keeper"
 """What can be killed.
 
 - driver: its Python and its Java at once; workers and executors are orphans for a moment
@@ -14,6 +15,7 @@ DRIVER, WORKER, EXECUTOR, READER = "driver", "worker", "executor", "reader"
 - executor: the Java process that runs tasks, in a local cluster
 - reader: the Python process that asks the log how far it goes, for the driver; the stream fails
   without it and has to be started again
+- keeper: the Python process that keeps the results of a shard
 """
 
 
@@ -34,6 +36,8 @@ class Process:
             return WORKER
         if self.command.endswith("python_streaming_source_runner"):
             return READER
+        if "nearcast.pipeline.hosted.keeper_process" in self.command:
+            return KEEPER
         return None
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.pipeline.in_process import PARTITIONINGS, planned
+from tests.soak.driver import WINDOW
 from tests.soak.driving import Driving
-from tests.soak.feeding import Feeder
-from tests.soak.processes import DRIVER, EXECUTOR, READER, WORKER
+from tests.soak.feeding import Feeder, ResultsFeeder
+from tests.soak.processes import DRIVER, EXECUTOR, KEEPER, READER, WORKER
 from tests.soak.verdict import differences
 
 SHARDS = 3
@@ -51,21 +52,30 @@ class Result:
         )
 
 
-def kinds_for(master, number):
+def kinds_for(master, number, with_results):
     """What to kill, so many in all."""
     kinds = [DRIVER, WORKER, DRIVER, WORKER, READER]
     if master.startswith("local-cluster"):
         kinds = [DRIVER, EXECUTOR, WORKER, EXECUTOR, READER]
+    if with_results:
+        kinds = [*kinds[:2], KEEPER, *kinds[2:]]
     return [kinds[turn % len(kinds)] for turn in range(number)]
 
 
 def play(folder, seed, master, kinds):
-    """Kill what `kinds` lists, in an order and at moments that the seed gives."""
+    """Kill what `kinds` lists, in an order and at moments that the seed gives.
+
+    Where keepers are to be killed, there are subscriptions of every kind.
+    """
     begin = time.monotonic()
     partitioning = planned(PARTITIONINGS[seed % len(PARTITIONINGS)], SHARDS, seed)
     partitioning.save(folder / "partitioning.near")
     result = Result(seed, master, partitioning.name)
-    feeder = Feeder(folder / "log", seed)
+    if KEEPER in kinds:
+        (folder / "results").touch()
+        feeder = ResultsFeeder(folder / "log", seed, WINDOW)
+    else:
+        feeder = Feeder(folder / "log", seed)
     with Driving(folder, master, feeder) as driving:
         _kill_all(driving, random.Random(seed), kinds)
         feeder.finish()
@@ -75,7 +85,7 @@ def play(folder, seed, master, kinds):
     result.kills, result.starts, result.deaths = driving.kills, driving.starts, driving.deaths
     result.rows = feeder.rows
     result.notifications, result.rejects = feeder.expected.total(), feeder.rejected.total()
-    result.wrong = differences(folder / "store", feeder.expected, feeder.rejected)
+    result.wrong = differences(folder / "store", feeder.expected, feeder.rejected, feeder.columns)
     result.seconds = time.monotonic() - begin
     return result
 

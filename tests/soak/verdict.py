@@ -3,16 +3,16 @@
 from collections import Counter
 
 from nearcast.pipeline import NotificationStore
+from tests.soak.feeding import Feeder
 
 MOST_SHOWN = 10
 
 
-def differences(folder, expected, rejected):
+def differences(folder, expected, rejected, columns=Feeder.columns):
     """Lines that say what is wrong; none when the store is exact."""
     with NotificationStore(folder) as store:
         found = store.read()
         refused = Counter(store.rejects()["id"].to_pylist())
-    columns = ("position", "subscription_id", "message_id", "time")
     rows = list(zip(*(found[name].to_pylist() for name in columns), strict=True))
     delivered = Counter(rows)
     wrong = [
@@ -29,4 +29,4 @@ def differences(folder, expected, rejected):
 
 def _shown(what, rows):
     if rows:
-        yield f"{rows.total()} {what}, such as {sorted(rows)[:MOST_SHOWN]}"
+        yield f"{rows.total()} {what}, such as {sorted(rows, key=str)[:MOST_SHOWN]}"

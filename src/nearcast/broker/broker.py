@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from math import inf, isfinite
+from operator import itemgetter
 from typing import Any
 
 from nearcast import boolean, moving, storage, topk, trending
@@ -11,7 +12,7 @@ from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.boolean import BooleanIndex, RarestWordTree
 from nearcast.boolean.index import check_space
 from nearcast.broker.followers import Followers
-from nearcast.broker.kinds import Kind, TermLists, TopLists, a_region
+from nearcast.broker.kinds import Kind, TermLists, Told, TopLists, a_region
 from nearcast.broker.recent import RecentMessages
 from nearcast.explain import Explanation, explain
 from nearcast.explain.rank import RankExplanation, explain_rank
@@ -168,6 +169,17 @@ class Broker:
             for id in subscriptions.ids.to_pylist():
                 self._end_others(id, _INDEX)
 
+    def subscribe_lists(self, subscriptions: list[TopKSubscription]) -> list[Notification]:
+        """Add many top-k subscriptions of different ids, all or none; live ids are replaced."""
+        if not subscriptions:
+            return []
+        kind = self._awake(_TOP, subscriptions[0].id)
+        assert isinstance(kind, TopLists)
+        told = kind.subscribe_many(subscriptions, self._time)
+        for subscription in subscriptions:
+            self._end_others(subscription.id, _TOP)
+        return told
+
     def unsubscribe(self, subscription_id: Id) -> None:
         """End a subscription before the next message; KeyError when there is none of this id."""
         if (kind := self._kind_of(subscription_id)) is not None:
@@ -257,6 +269,33 @@ class Broker:
                 self._recent.append_batch(messages)
             self._now = max(self._now, float(messages.time.max()))
         return matches
+
+    def publish_together(self, messages: MessageBatch) -> Told:
+        """Many messages at once, as columns: what is to be told of them.
+
+        Of a list of the best messages that is once, how it is after the last message against how it
+        was before the first; of all else each change. Boolean subscriptions are not asked.
+        """
+        check_space("the messages are", messages.space, self._space)
+        for kind in self._kinds.values():
+            kind.check_batch(messages)
+        told = Told()
+        if len(messages):
+            for kind in self._kinds.values():
+                found = kind.publish_together(messages)
+                told.lists = told.lists or found.lists
+                told.single += found.single
+            if len(self._kinds) < len(_ROOM_OF):
+                self._recent.append_batch(messages)
+            self._now = max(self._now, float(messages.time.max()))
+        told.single.sort(key=itemgetter(0))
+        return told
+
+    def prepare_for(self, subscription: AnySubscription) -> None:
+        """Be ready for subscriptions of this kind, as if one had come: they find what it would."""
+        name = _name_for(subscription)
+        if name != _INDEX:
+            self._awake(name, subscription.id)
 
     def advance(self, now: float) -> list[Notification]:
         """Time passes: windows move on, messages expire. Whose result changed by that."""

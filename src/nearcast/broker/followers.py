@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nearcast.batches import MessageBatch
-from nearcast.broker.kinds import AnySubscription, Kind, a_region
+from nearcast.broker.kinds import AnySubscription, Kind, Told, a_region
 from nearcast.model import Id, Message, Notification, Point, Region, Subscription
 from nearcast.moving import Change, MovingIndex
 
@@ -71,6 +72,23 @@ class Followers(Kind):
         is_endless = np.isnan(messages.expires).tolist()
         for id in self._too_many(zip(messages.ids.to_pylist(), is_endless, strict=True)):
             self.index.publish(_ended(id, messages.message(len(messages) - 1)))
+
+    def publish_together(self, messages: MessageBatch) -> Told:
+        changes = self.index.publish_batch(messages).to_list()
+        ids, times = messages.ids.to_pylist(), messages.time.tolist()
+        row_of = {id: row for row, id in enumerate(ids)}
+        told, row = Told(), 0
+        for change in changes:
+            if change.sign > 0:  # it is the message that came; one that leaves does so in between
+                row = row_of.get(change.message_id, row)
+            if change.subscription_id not in self.index:  # columns have ids of one type
+                change = replace(change, subscription_id=int(change.subscription_id))
+            told.single += [(row, each) for each in _told([change], times[row])]
+        last, is_endless = len(messages) - 1, np.isnan(messages.expires).tolist()
+        for id in self._too_many(zip(ids, is_endless, strict=True)):
+            ended = self.index.publish(_ended(id, messages.message(last)))
+            told.single += [(last, each) for each in _told(ended, times[last])]
+        return told
 
     def advance(self, now: float) -> list[Notification]:
         return _told(self.index.advance(now), now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from nearcast.batches import MessageBatch
@@ -22,9 +23,22 @@ from nearcast.model import (
     TrendingSubscription,
 )
 from nearcast.topk import ListChange, TopKIndex
+from nearcast.topk.list_change import ListChanges, list_change
 from nearcast.trending import TermsChange, TrendingIndex
 
 AnySubscription = Any  # one of the classes of `nearcast.model`
+
+
+@dataclass(slots=True)
+class Told:
+    """What many messages that came together have changed.
+
+    - `lists`: of the best messages, those that are others than before the first of them, once each
+    - `single`: all else, each with the row of the message that it was told of, in that order
+    """
+
+    lists: ListChanges | None = None
+    single: list[tuple[int, Notification]] = field(default_factory=list)
 
 
 class Kind(ABC):
@@ -64,6 +78,13 @@ class Kind(ABC):
     def publish_batch(self, messages: MessageBatch) -> None:
         """Many messages, of which nobody is told."""
 
+    def publish_together(self, messages: MessageBatch) -> Told:
+        """Many messages: who is told what, each time with the row of the message."""
+        told = Told()
+        for row in range(len(messages)):
+            told.single += [(row, each) for each in self.publish(messages.message(row))]
+        return told
+
     @abstractmethod
     def advance(self, now: float) -> list[Notification]:
         """Time passes: who is told what."""
@@ -82,6 +103,16 @@ class TopLists(Kind):
     def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
         return _lists_told(self.index.subscribe(subscription), time)
 
+    def subscribe_many(
+        self, subscriptions: list[TopKSubscription], time: float
+    ) -> list[Notification]:
+        """Add subscriptions of different ids, or replace live ones: what they are told at once."""
+        index, ids = self.index, [each.id for each in subscriptions]
+        before = {id: index.results(id) for id in ids if id in index}
+        index.subscribe_many(subscriptions)
+        changes = (list_change(id, before.get(id, ()), index.results(id)) for id in ids)
+        return _lists_told([change for change in changes if change], time)
+
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
         old = self.index.subscription(subscription_id)
         at = _a_point(old.id, to)
@@ -98,6 +129,9 @@ class TopLists(Kind):
             self.index.publish_batch(messages)
         except ValueError:  # perhaps because an id is in the window, whose message is replaced
             TopKIndex.publish_batch(self.index, messages)
+
+    def publish_together(self, messages: MessageBatch) -> Told:
+        return Told(self.index.publish_as_columns(messages))
 
     def advance(self, now: float) -> list[Notification]:
         return _lists_told(self.index.advance(now), now)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
 from nearcast.batches import MessageBatch
 from nearcast.model import Box, Message, Point, Space
 
 
 class RecentMessages:
-    """The last so many messages, and a few more, in the order in which they came.
+    """The last so many messages, in the order in which they came.
 
     >>> recent = RecentMessages(2, Space.EARTH)
     >>> for id in (1, 2, "three"):
@@ -44,11 +46,20 @@ class RecentMessages:
 
     def batches(self) -> Iterator[MessageBatch]:
         """All of them; those that came one by one in runs of different ids of one type."""
-        for is_single, run in groupby(self._kept, key=lambda each: isinstance(each, Message)):
+        for is_single, run in groupby(self._last(), key=lambda each: isinstance(each, Message)):
             if is_single:
                 yield from self._runs([each for each in run if isinstance(each, Message)])
             else:
                 yield from (each for each in run if isinstance(each, MessageBatch))
+
+    def _last(self) -> Iterator[Message | MessageBatch]:
+        """What is kept, without what the oldest batch has too much."""
+        excess = max(0, self._count - self._size)
+        for each in self._kept:
+            if excess and isinstance(each, MessageBatch):
+                each = each.take(np.arange(excess, len(each)))
+            excess = 0
+            yield each
 
     def _runs(self, messages: list[Message]) -> Iterator[MessageBatch]:
         for _, typed in groupby(messages, key=lambda message: type(message.id)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nearcast.pipeline.batch import MatchedFrame, match
+    from nearcast.pipeline.hosted.settings import ResultSettings
     from nearcast.pipeline.kafka.sink import KafkaSink
     from nearcast.pipeline.kafka.source import kafka_events, kafka_messages
     from nearcast.pipeline.log import Log
@@ -35,6 +36,7 @@ __all__ = [
     "Partitioning",
     "Plan",
     "Progress",
+    "ResultSettings",
     "RunningStream",
     "Sink",
     "StoreSink",
@@ -51,6 +53,7 @@ __all__ = [
 
 _NAMES = {
     "batch": ["MatchedFrame", "match"],
+    "hosted.settings": ["ResultSettings"],
     "kafka.sink": ["KafkaSink"],
     "kafka.source": ["kafka_events", "kafka_messages"],
     "log": ["Log"],

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearcast.model.ids import Id
+from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.blocks import ROWS_PER_BLOCK, Blocks, block_tables, encode
 from nearcast.pipeline.log.columns import conformed
 from nearcast.pipeline.log.database import Database
@@ -20,6 +21,7 @@ _SEQUENCE = pa.field("sequence", pa.int64())
 _REJECTS = pa.schema([(name, pa.string()) for name in ("side", "id", "reason", "row")])
 _ID_TYPES = {"string": pa.string(), "int64": pa.int64()}
 _IDS = ("subscription_id", "message_id")
+_RESULTS = "results"  # among the types of ids: has it the columns of results?
 
 
 class NotificationStore:
@@ -89,15 +91,20 @@ class NotificationStore:
         """Write what a batch gave; False, and nothing changes, if that batch was written before.
 
         `notifications` has `subscription_id` and `message_id` (strings or integers, as in the first
-        one written), `time` and `position`; they are numbered in the order given. `rejects` has
+        one written), `time` and `position`; they are numbered in the order given. Those of a stream
+        that keeps results have the columns of `with_result_columns`, all of them. `rejects` has
         `side` (message or subscription), `id`, `reason`, and `row`, the JSON of the row as it came.
         The id of a reject is kept as text; `row` tells its type.
 
         A batch older than the last one that was never written is a ValueError.
         """
         types = {name: _id_type(notifications, name) for name in _IDS}
-        found = conformed(notifications, _notification_schema(types), "notification")
-        for name in _IDS:
+        if "kind" in notifications.column_names:
+            types[_RESULTS] = "yes"
+            found = notifications.cast(_notification_schema(types))
+        else:
+            found = conformed(notifications, _notification_schema(types), "notification")
+        for name in _IDS[: 1 if _RESULTS in types else 2]:
             if found[name].null_count:
                 raise ValueError(f"batch {batch}: a notification has no {name}; give one")
         bad = _reject_rows(rejects) if rejects is not None else _REJECTS.empty_table()
@@ -180,11 +187,12 @@ class NotificationStore:
 
     def _fix_types(self, connection: sqlite3.Connection, types: dict[str, str]) -> None:
         known = dict(connection.execute("SELECT name, type FROM id_types"))
-        for name, given in types.items():
-            if known.get(name, given) != given:
+        for name in {*known, *types} if known else ():
+            if known.get(name) != types.get(name):
                 raise TypeError(
-                    f"{name} is {given}, in {self.path} it is {known[name]} since the first "
-                    "notification; cast it, or give another folder"
+                    f"{name} is {types.get(name, 'no')}, in {self.path} it is "
+                    f"{known.get(name, 'no')} since the first notification; cast it, or give "
+                    "another folder"
                 )
         connection.executemany("INSERT OR IGNORE INTO id_types VALUES (?, ?)", types.items())
 
@@ -209,7 +217,8 @@ class NotificationStore:
 
 def _notification_schema(types: dict[str, str]) -> pa.Schema:
     ids = [(name, _ID_TYPES[types[name]]) for name in _IDS]
-    return pa.schema([*ids, ("time", pa.float64()), ("position", pa.int64())])
+    matches = pa.schema([*ids, ("time", pa.float64()), ("position", pa.int64())])
+    return with_result_columns(matches) if _RESULTS in types else matches
 
 
 def _id_type(notifications: pa.Table, name: str) -> str:

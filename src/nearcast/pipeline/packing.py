@@ -42,22 +42,32 @@ def unpack_subscriptions(data: Buffer) -> Rows[SubscriptionBatch]:
 
 def pack_messages(rows: Rows[MessageBatch]) -> bytes:
     """Messages as bytes.  O(size)."""
-    batch = rows.batch
-    arrays = {name: getattr(batch, name) for name in _MESSAGE_ARRAYS}
-    arrays |= text_arrays("lexicon", batch.lexicon) | id_arrays("labels", rows.labels)
-    arrays["position"] = rows.position
-    return pack_arrays(MESSAGES, {"space": batch.space.name}, arrays)
+    return pack_arrays(MESSAGES, {"space": rows.batch.space.name}, message_arrays(rows))
 
 
 def unpack_messages(data: Buffer) -> Rows[MessageBatch]:
     """The messages that were packed.  O(size)."""
     meta, arrays = unpack_arrays(data, MESSAGES)
+    return messages_of_arrays(arrays, meta["space"])
+
+
+def message_arrays(rows: Rows[MessageBatch]) -> Arrays:
+    """Messages as named arrays, for bytes or a file."""
+    batch = rows.batch
+    arrays: Arrays = {name: getattr(batch, name) for name in _MESSAGE_ARRAYS}
+    arrays |= text_arrays("lexicon", batch.lexicon) | id_arrays("labels", rows.labels)
+    arrays["position"] = rows.position
+    return arrays
+
+
+def messages_of_arrays(arrays: Arrays, space: str) -> Rows[MessageBatch]:
+    """The messages whose `message_arrays` these are."""
     labels = ids_of_arrays("labels", arrays)
     batch = MessageBatch(
         ids=pa.array(np.arange(len(labels))),
         lexicon=texts_of_arrays("lexicon", arrays),
         **{name: arrays[name] for name in _MESSAGE_ARRAYS},
-        space=Space[meta["space"]],
+        space=Space[space],
     )
     return Rows(labels, batch, arrays["position"])
 

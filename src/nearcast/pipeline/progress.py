@@ -19,6 +19,7 @@ class Progress:
     - `notifications`, `rejects`: given to the sink
     - `hot`, `caught_up`, `restored`: how many shards found their copy ready, needed a few changes
       that another worker had applied, or came from a snapshot
+    - `keepers_hot`, `keepers_caught_up`, `keepers_restored`: the same of the keepers of results
     - `waiting`: changes that are not in a snapshot yet, the most of any shard
     - `milliseconds`: of the batch, and `steps` its slowest shard's parts
     - `problem`: what goes wrong without stopping the stream, such as a snapshot that failed
@@ -33,6 +34,9 @@ class Progress:
     hot: int
     caught_up: int
     restored: int
+    keepers_hot: int
+    keepers_caught_up: int
+    keepers_restored: int
     waiting: int
     milliseconds: float
     steps: Mapping[str, float]
@@ -56,6 +60,7 @@ class Summary:
     """All batches since the stream was started here.
 
     - `hit_rate`: of the steps, the share that found its shard open in the worker
+    - `keeper_hit_rate`: the share that found the keeper of its results ready
     - `lag`: how far the source is ahead, in its own unit (rows, for the log); None: it does not say
     """
 
@@ -68,6 +73,7 @@ class Summary:
     lag: int | None
     snapshots: int
     problem: str | None
+    keeper_hit_rate: float = 1.0
 
     def to_json(self) -> str:
         """For machines."""
@@ -92,8 +98,10 @@ def progress_of(
 ) -> Progress:
     """Put together what the shards said of a batch."""
 
-    def count(freshness: str) -> int:
-        return sum(step["freshness"] == freshness for step in steps)
+    keepers = [step["hosted"] for step in steps if "hosted" in step]
+
+    def count(freshness: str, among: Sequence[Mapping[str, Any]] = steps) -> int:
+        return sum(step["freshness"] == freshness for step in among)
 
     slowest = max(steps, key=lambda step: sum(step["milliseconds"].values()), default=None)
     return Progress(
@@ -101,11 +109,14 @@ def progress_of(
         rows=rows,
         changes=changes,
         messages=rows - changes,
-        notifications=sum(step["notifications"] for step in steps),
+        notifications=sum(step["notifications"] for step in [*steps, *keepers]),
         rejects=rejects,
         hot=count(Freshness.HOT),
         caught_up=count(Freshness.CAUGHT_UP),
         restored=count(Freshness.RESTORED),
+        keepers_hot=count(Freshness.HOT, keepers),
+        keepers_caught_up=count(Freshness.CAUGHT_UP, keepers),
+        keepers_restored=count(Freshness.RESTORED, keepers),
         waiting=max((step["waiting"] for step in steps), default=0),
         milliseconds=milliseconds,
         steps=slowest["milliseconds"] if slowest else {},

@@ -80,7 +80,8 @@ class SafeDistances:
         if told.kind != "enter" or hidden not in self._broker:
             return None
         self._broker.unsubscribe(hidden)
-        return SafeDistance(hidden.removesuffix(_HIDDEN), 0.0)
+        owner = hidden.removesuffix(_HIDDEN)
+        return SafeDistance(owner if owner in self._broker else int(owner), 0.0)
 
     def forget(self, id: Id) -> None:
         """It has moved, or is gone."""

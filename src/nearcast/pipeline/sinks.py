@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nearcast.pipeline.durable_parquet import write_parquet
+from nearcast.pipeline.hosted.keeper import RESULTS
 from nearcast.pipeline.notification_store import NotificationStore
 from nearcast.pipeline.rows import REJECTS
-from nearcast.pipeline.step import VOTES
+from nearcast.pipeline.unknown_ids import VOTES
 from nearcast.storage import sync_folder, write_text
 
 
@@ -29,9 +30,11 @@ class BatchOutput:
     """What the shards made of a batch, in files.
 
     - `number`: of the batch
-    - `schema`: of its notifications: subscription_id, message_id, time, position
+    - `schema`: of its notifications: subscription_id, message_id, time, position; where the
+      stream keeps results, what `with_result_columns` adds
     - `notification_files`, `reject_files`: Parquet, one for each shard that has any
     - `offsets`: of its rows, in a stream with one order; else empty
+    - `result_files`: Parquet, where the sink keeps results
     """
 
     number: int
@@ -39,12 +42,30 @@ class BatchOutput:
     notification_files: Sequence[Path]
     reject_files: Sequence[Path]
     offsets: range = range(0)
+    result_files: Sequence[Path] = ()
+
+    @property
+    def has_results(self) -> bool:
+        """Does the stream keep results?"""
+        return "kind" in self.schema.names
 
     def notifications(self) -> pa.Table:
-        """All of them, in the order of the messages."""
+        """All of them, in the order of the stream; what one row did, matches first."""
         tables = [pq.read_table(path) for path in self.notification_files]
-        found = [table.cast(self.schema) for table in tables if len(table)]
+        found = [self._with_all_columns(table) for table in tables if len(table)]
         return pa.concat_tables([self.schema.empty_table(), *found]).sort_by("position")
+
+    def _with_all_columns(self, table: pa.Table) -> pa.Table:
+        for field in self.schema:
+            if field.name not in table.column_names:
+                is_match = field.name == "kind"
+                value = pa.scalar("match" if is_match else None, field.type)
+                table = table.append_column(field, pa.repeat(value, len(table)))
+        return table.cast(self.schema)
+
+    def results(self) -> pa.Table:
+        """subscription_id, kind, items: results that changed, the last null where one has ended."""
+        return pa.concat_tables([RESULTS.empty_table(), *map(pq.read_table, self.result_files)])
 
     def rejects(self) -> pa.Table:
         """side, id, reason, row.  An id is unknown when all shards that might have it say so."""
@@ -62,6 +83,9 @@ class BatchOutput:
 
 class Sink(ABC):
     """Takes the batches of a stream."""
+
+    keeps_results: bool = False
+    """Does it want the results of subscriptions as they are, besides what is told of them?"""
 
     @abstractmethod
     def open(self, stream: str) -> None:
@@ -125,8 +149,11 @@ class FilesSink(Sink):
         temporary = self._folder / f"._batch-{output.number}"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir()
-        for path in filled:
-            _link(path, temporary / f"{path.parent.name}-{path.name}")
+        if output.has_results:  # files of matches alone have fewer columns
+            write_parquet(temporary / "notifications.parquet", [output.notifications()], {})
+        else:
+            for path in filled:
+                _link(path, temporary / f"{path.parent.name}-{path.name}")
         sync_folder(temporary)
         os.replace(temporary, target)
         sync_folder(self._folder)

@@ -7,6 +7,8 @@
       changes-000000000121.near    what batch 121 changed
       rejects-000000000121.parquet, notifications-000000000121.parquet
                                    what batch 121 gave; the notifications come last and say: done
+    hosted/shard-0003/             the same of subscriptions that have a result of their own, where
+                                   messages are changes too, and results-….parquet what they became
 
 Every file appears whole or not at all. A batch that is replayed after a crash finds what it had
 done and gives the same again.
@@ -29,7 +31,7 @@ from nearcast.storage import sync_folder, write_text
 FORMAT = 1
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
-_NUMBERED = re.compile(r"(changes|rejects|notifications)-(\d{12})\.\w+")
+_NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
 
 
 class BadCheckpoint(ValueError):
@@ -74,8 +76,10 @@ class StateFolder:
         """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
         path = folder / "state.json"
         if not path.exists():
-            for shard in range(partitioning.shards):
-                _shard_folder(folder, shard).mkdir(parents=True, exist_ok=True)
+            new = cls(folder, "", "")
+            new.make_shard_folders(partitioning.shards)
+            if facts.get("results"):
+                new.hosted().make_shard_folders(partitioning.shards)
             partitioning.save(folder / "partitioning.near")
             content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
             write_text(path, json.dumps(content, indent=1))
@@ -95,13 +99,22 @@ class StateFolder:
                     )
         return cls(folder, content["key"], uuid.uuid4().hex)
 
+    def hosted(self) -> StateFolder:
+        """Where the shards keep subscriptions that have a result."""
+        return StateFolder(self.folder / "hosted", self.key, self.run)
+
+    def make_shard_folders(self, shards: int) -> None:
+        """Have a folder for each."""
+        for shard in range(shards):
+            self.shard_folder(shard).mkdir(parents=True, exist_ok=True)
+
     def partitioning(self) -> Partitioning:
         """The partitioning that the state was made with."""
         return load_partitioning(self.folder / "partitioning.near")
 
     def shard_folder(self, shard: int) -> Path:
         """Where the files of a shard are."""
-        return _shard_folder(self.folder, shard)
+        return self.folder / f"shard-{shard:04d}"
 
     def changes(self, shard: int, batch: int) -> Path:
         """What a batch changed in a shard."""
@@ -114,6 +127,10 @@ class StateFolder:
     def notifications(self, shard: int, batch: int) -> Path:
         """The matches that a shard found for a batch."""
         return self.shard_folder(shard) / f"notifications-{batch:012d}.parquet"
+
+    def results(self, shard: int, batch: int) -> Path:
+        """The results that a batch changed in a shard, as they are after it."""
+        return self.shard_folder(shard) / f"results-{batch:012d}.parquet"
 
     def new_snapshot(self, shard: int, batch: int) -> Path:
         """A name that no snapshot had before: mapped files must not change under a reader."""
@@ -136,6 +153,11 @@ class StateFolder:
                 changes.append(int(found[2]))
         kept = sorted(number for number in changes if number > newest.snapshot_batch)
         return ShardFiles(newest.snapshot, newest.snapshot_batch, tuple(kept))
+
+    def batches_with_output(self, shard: int) -> list[int]:
+        """The numbers of the batches whose notifications are here, ascending."""
+        names = (_NUMBERED.fullmatch(path.name) for path in self.shard_folder(shard).iterdir())
+        return sorted(int(name[2]) for name in names if name and name[1] == "notifications")
 
     def check_batch(self, batch: int) -> None:
         """Refuse to go on with a batch before one that was done: its rows are in already."""
@@ -170,6 +192,7 @@ class StateFolder:
         """Delete what a batch gave that the sink has for good."""
         self.notifications(shard, batch).unlink(missing_ok=True)
         self.rejects(shard, batch).unlink(missing_ok=True)
+        self.results(shard, batch).unlink(missing_ok=True)
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""
@@ -183,10 +206,6 @@ class StateFolder:
                 and int(found[2]) <= files.snapshot_batch
             ):
                 path.unlink(missing_ok=True)
-
-
-def _shard_folder(folder: Path, shard: int) -> Path:
-    return folder / f"shard-{shard:04d}"
 
 
 def remove(path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,20 +18,25 @@ import pyarrow as pa
 from nearcast.batches import MessageBatch
 from nearcast.pipeline.changes import Changes, Withdrawals
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
+from nearcast.pipeline.hosted.keepers import Wait, ask
+from nearcast.pipeline.hosted.request import StepRequest
+from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hot_copies import Freshness, hot_copy, keep, move_on
 from nearcast.pipeline.live_shard import LiveShard, Pairs
 from nearcast.pipeline.packing import unpack_messages
 from nearcast.pipeline.partitioning import Partitioning, hash_ids
-from nearcast.pipeline.rows import REJECTS, Rows
+from nearcast.pipeline.rows import Rows
 from nearcast.pipeline.snapshot import MakeIndex
 from nearcast.pipeline.state import ShardFiles, StateFolder
-from nearcast.pipeline.stream_routing import CHANGES, MESSAGES
+from nearcast.pipeline.stream_routing import (
+    CHANGES,
+    HOSTED,
+    HOSTED_MESSAGES,
+    MESSAGES,
+    REJECTS,
+)
+from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
 from nearcast.pipeline.worker_garbage import spare_loaded_code
-
-VOTES = "votes"
-"""How many shards have to find an id unknown before it is: those that it might be in."""
-
-STEP_REJECTS = REJECTS.append(pa.field("position", pa.int64())).append(pa.field(VOTES, pa.int64()))
 
 
 @dataclass(slots=True)
@@ -48,6 +53,23 @@ class StepFacts:
     milliseconds: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class HostedWork:
+    """What a stream with results has its shards do besides.
+
+    - `schema`: of what is told
+    - `snapshot_after`: rows; `keeps_results`: does the sink want results that changed?
+    - `ask`: asks the keeper of a shard
+    """
+
+    settings: ResultSettings
+    files: Mapping[int, ShardFiles]
+    schema: pa.Schema
+    snapshot_after: int
+    keeps_results: bool
+    ask: Callable[[StepRequest], Wait] = ask
+
+
 def run_step(
     batches: Iterator[pa.RecordBatch],
     *,
@@ -56,6 +78,7 @@ def run_step(
     files: Mapping[int, ShardFiles],
     partitioning: Partitioning,
     make_index: MakeIndex,
+    hosted: HostedWork | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The task of a shard: one row out, its facts in JSON; nothing where no row came in."""
     parts: dict[int, list[pa.Buffer]] = {}
@@ -70,14 +93,56 @@ def run_step(
             parts.setdefault(turn, []).append(data.as_buffer())
     if shard < 0:
         return
+    votes = _voters(partitioning) + (hosted is not None)
+    # The keeper of the shard works meanwhile.
+    wait = hosted and _ask_keeper(hosted, state.hosted(), shard, batch, parts, votes)
     # What was done before a crash is not done again.
     facts = read_facts(state.notifications(shard, batch))
     if facts is None:
-        step = Step(state, batch, shard, partitioning, make_index)
+        step = Step(state, batch, shard, partitioning, make_index, votes)
         facts = step.run(parts, files[shard])
         move_on(state, files, partitioning, make_index)
+    if wait:
+        facts["hosted"] = wait()
     yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts)]})
     spare_loaded_code("step")
+
+
+def _voters(partitioning: Partitioning) -> int:
+    """How many shards a boolean subscription may be in."""
+    return len(partitioning.of_removals(hash_ids(pa.array([0]))).shards)
+
+
+def _ask_keeper(
+    hosted: HostedWork,
+    state: StateFolder,
+    shard: int,
+    batch: int,
+    parts: Mapping[int, list[pa.Buffer]],
+    votes: int,
+) -> Wait | None:
+    messages = [*parts.get(MESSAGES, []), *parts.get(HOSTED_MESSAGES, [])]
+    others = parts.get(HOSTED, [])
+    if not messages and not others:
+        return None
+    facts = read_facts(state.notifications(shard, batch))
+    if facts is not None:
+        return lambda: facts
+    return hosted.ask(
+        StepRequest(
+            state,
+            shard,
+            batch,
+            hosted.files[shard],
+            hosted.settings,
+            hosted.schema,
+            votes,
+            hosted.snapshot_after,
+            hosted.keeps_results,
+            messages,
+            others,
+        )
+    )
 
 
 class Step:
@@ -90,7 +155,9 @@ class Step:
         shard: int,
         partitioning: Partitioning,
         make_index: MakeIndex,
+        votes: int,
     ) -> None:
+        self._votes = votes
         self._state = state
         self._batch = batch
         self._shard = shard
@@ -140,34 +207,15 @@ class Step:
         self, parts: Mapping[int, list[pa.Buffer]], unknown: Withdrawals | None
     ) -> None:
         tables = []
-        for turn, data in parts.items():
-            if turn not in (CHANGES, MESSAGES):
-                for part in data:
-                    rejected = pa.ipc.open_stream(part).read_all()
-                    tables.append(_with_votes(rejected, np.zeros(len(rejected), np.int64), 1))
+        for part in parts.get(REJECTS, []):
+            rejected = pa.ipc.open_stream(part).read_all()
+            tables.append(with_votes(rejected, np.zeros(len(rejected), np.int64), 1))
         if unknown is not None and len(unknown):
-            tables.append(self._unknown_ids(unknown))
+            tables.append(unknown_ids(unknown.labels.to_pylist(), unknown.position, self._votes))
         if tables:
             rejects = pa.concat_tables(tables)
             self._facts.rejects = len(rejects)
             write_parquet(self._state.rejects(self._shard, self._batch), [rejects], {})
-
-    def _unknown_ids(self, unknown: Withdrawals) -> pa.Table:
-        ids = unknown.labels.to_pylist()
-        rejected = pa.table(
-            {
-                "side": ["subscription"] * len(ids),
-                "id": [str(id) for id in ids],
-                "reason": [
-                    f"id {id!r} is not subscribed; there is nothing to remove" for id in ids
-                ],
-                "row": [json.dumps({"kind": "unsubscribe", "id": id}) for id in ids],
-            },
-            schema=REJECTS,
-        )
-        one = unknown.labels[:1]
-        votes = len(self._partitioning.of_removals(hash_ids(one)).shards)
-        return _with_votes(rejected, unknown.position, votes)
 
     def _note_time(self, what: str, begin: float) -> None:
         self._facts.milliseconds[what] = round(1000 * (time.perf_counter() - begin), 1)
@@ -188,8 +236,3 @@ def _notifications(messages: Rows[MessageBatch], pairs: Pairs) -> pa.Table:
             "position": of_message(pa.array(messages.position)),
         }
     )
-
-
-def _with_votes(rejects: pa.Table, position: Any, votes: int) -> pa.Table:
-    table = rejects.append_column("position", pa.array(position))
-    return table.append_column(VOTES, pa.array(np.full(len(rejects), votes))).cast(STEP_REJECTS)

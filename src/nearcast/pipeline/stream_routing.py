@@ -16,12 +16,17 @@ from nearcast.batches import SubscriptionBatch
 from nearcast.model import Space
 from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.frames import chunks, fields, message_columns, subscription_columns
+from nearcast.pipeline.hosted.rows import prepare_kind, to_ipc
+from nearcast.pipeline.log.hosted_rows import hosted_subscription
 from nearcast.pipeline.log.schema import (
     ADVANCE,
+    BOOLEAN_KINDS,
     KINDS,
     MESSAGE,
     MOVE,
     SUBSCRIBE,
+    SUBSCRIBE_HOSTED,
+    SUBSCRIBE_TOP,
     UNSUBSCRIBE,
 )
 from nearcast.pipeline.packing import pack_messages
@@ -38,8 +43,11 @@ from nearcast.pipeline.rows import (
 )
 from nearcast.pipeline.worker_garbage import spare_loaded_code
 
-CHANGES, MESSAGES, REJECTS = 0, 1, 2
-"""What a packed batch holds."""
+CHANGES, MESSAGES, REJECTS, HOSTED, HOSTED_MESSAGES = 0, 1, 2, 3, 4
+"""What a packed batch holds; the last are messages that only results need in this shard."""
+
+_NO_MESSAGE = tuple(kind for kind in KINDS if kind != MESSAGE)
+NEEDS_RESULTS = "for top-k, trending and moving ones give the stream results=ResultSettings()"
 
 # Rows of a stream without offsets are numbered by task and row; messages come after all changes.
 _ROWS_OF_A_TASK = 1 << 40
@@ -112,9 +120,16 @@ def _rows(
 
 
 def route(
-    batches: Iterator[pa.RecordBatch], partitioning: Partitioning, space: Space, is_ordered: bool
+    batches: Iterator[pa.RecordBatch],
+    partitioning: Partitioning,
+    space: Space,
+    is_ordered: bool,
+    has_results: bool,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a task, packed for their shards; rows that break a rule as rejects."""
+    """The rows of a task, packed for their shards; rows that break a rule as rejects.
+
+    `has_results`: does the stream keep subscriptions that have a result of their own?
+    """
     task = TaskContext.get()
     number = task.partitionId() if task else 0
     first = number * _ROWS_OF_A_TASK
@@ -122,21 +137,23 @@ def route(
     for table in chunks(batches):
         table = _with_positions(table, first, is_ordered)
         first += len(table)
-        for part in _parts(table, rejects):
+        if has_results:
+            yield from _hosted(table, partitioning.shards, rejects)
+        for part in _parts(table, rejects, KINDS if has_results else BOOLEAN_KINDS):
             kind = part["kind"][0].as_py()
             if kind == MESSAGE:
-                yield from _messages(part, partitioning, space, rejects)
+                yield from _messages(part, partitioning, space, rejects, has_results)
             elif kind == SUBSCRIBE:
                 yield from _subscriptions(part, partitioning, space, rejects)
             else:
-                # Those of subscriptions that the driver hosts say here that their id is no longer
+                # Those of subscriptions that have a result say here that their id is no longer
                 # that of a boolean subscription, if it ever was.
                 is_known = kind == UNSUBSCRIBE
                 yield from _withdrawals(part, partitioning, space, rejects, is_known)
     refused = pa.concat_tables(rejects) if rejects else None
     if refused is not None and len(refused):
         # Always to the same shard, or a replay with other tasks might lose or repeat them.
-        yield packed(0, REJECTS, _ipc(refused))
+        yield packed(0, REJECTS, to_ipc(refused))
     spare_loaded_code("route")
 
 
@@ -151,13 +168,15 @@ def _with_positions(table: pa.Table, first: int, is_ordered: bool) -> pa.Table:
     return table.append_column(POSITION, position)
 
 
-def _parts(table: pa.Table, rejects: list[pa.Table]) -> Iterator[pa.Table]:
+def _parts(
+    table: pa.Table, rejects: list[pa.Table], allowed: tuple[str, ...]
+) -> Iterator[pa.Table]:
     """The rows of each kind, as flat tables."""
-    position = table[POSITION]
-    has_place = pc.fill_null(pc.greater_equal(position, 0), False)
-    known = pc.is_in(table["kind"], pa.array(KINDS))
+    has_place = _has_place(table)
+    known = pc.is_in(table["kind"], pa.array(allowed))
+    way_out = "" if allowed == KINDS else f"; {NEEDS_RESULTS}"
     for rows, text in (
-        (pc.invert(known), f"kind is not one of {', '.join(KINDS)}; use these"),
+        (pc.invert(known), f"kind is not one of {', '.join(allowed)}; use these{way_out}"),
         (
             pc.and_(known, pc.invert(has_place)),
             "offset is null or negative; every row of an ordered stream needs its place",
@@ -167,11 +186,15 @@ def _parts(table: pa.Table, rejects: list[pa.Table]) -> Iterator[pa.Table]:
     good = table.filter(pc.and_(known, has_place))
     for kind in KINDS:
         if kind in (MOVE, ADVANCE):
-            continue  # of subscriptions that the driver hosts; the shards keep none of them
+            continue  # of subscriptions that have a result; see `_hosted`
         chosen = good.filter(pc.equal(good["kind"], kind))
         if len(chosen):
             side = "message" if kind == MESSAGE else "subscription"
             yield _flat(chosen, side)
+
+
+def _has_place(table: pa.Table) -> pa.ChunkedArray:
+    return pc.fill_null(pc.greater_equal(table[POSITION], 0), False)
 
 
 def _flat(rows: pa.Table, side: str) -> pa.Table:
@@ -196,17 +219,27 @@ def _marked(rows: pa.Table, problem: str) -> pa.Table:
 
 
 def _messages(
-    table: pa.Table, partitioning: Partitioning, space: Space, rejects: list[pa.Table]
+    table: pa.Table,
+    partitioning: Partitioning,
+    space: Space,
+    rejects: list[pa.Table],
+    has_results: bool,
 ) -> Iterator[pa.RecordBatch]:
+    """To the shards that have to match them; results need the others there too."""
     rows, refused = read_messages(table, space)
     rejects.append(refused)
     whole: bytes | None = None
-    for shard, chosen in partitioning.of_messages(rows.batch).by_shard():
-        if len(chosen) == len(rows):
-            data = whole = whole or pack_messages(rows)
-        else:
-            data = pack_messages(rows.take(chosen))
-        yield packed(shard, MESSAGES, data)
+    routes = dict(partitioning.of_messages(rows.batch).by_shard())
+    everything = np.arange(len(rows))
+    for shard in range(partitioning.shards):
+        matched = routes.get(shard, everything[:0])
+        others = np.setdiff1d(everything, matched) if has_results else everything[:0]
+        for turn, chosen in ((MESSAGES, matched), (HOSTED_MESSAGES, others)):
+            if len(chosen) == len(rows) > 0:
+                whole = whole or pack_messages(rows)
+                yield packed(shard, turn, whole)
+            elif len(chosen):
+                yield packed(shard, turn, pack_messages(rows.take(chosen)))
 
 
 def _subscriptions(
@@ -256,9 +289,68 @@ def _packed_changes(shard: int, new: Rows[SubscriptionBatch], old: Withdrawals) 
     return packed(shard, CHANGES, Changes(new, old).pack())
 
 
-def _ipc(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
+def _hosted(table: pa.Table, shards: int, rejects: list[pa.Table]) -> Iterator[pa.RecordBatch]:
+    """Rows for results, but for messages: to the shard of their id, or to all.
+
+    The first subscription of a kind makes all shards remember what those of this kind need, as it
+    would in one process; a row of its own tells them.
+    """
+    rows = table.filter(pc.and_(_has_place(table), pc.is_in(table["kind"], pa.array(_NO_MESSAGE))))
+    if not len(rows):
+        return
+    flat = _hosted_columns(rows)
+    has_id = pc.is_valid(flat["id"])
+    nobodys = pc.and_(pc.equal(flat["kind"], MOVE), pc.invert(has_id))  # others are told elsewhere
+    rejects += _refused(rows.filter(nobodys), "id is null; every row needs an id")
+    is_for_one = np.array(pc.and_(has_id, pc.not_equal(flat["kind"], ADVANCE)))
+    advances = flat.filter(pc.equal(flat["kind"], ADVANCE))
+    own = flat.filter(pa.array(is_for_one))
+    ids = own["id"].combine_chunks()
+    kind = pa.int64() if pa.types.is_integer(ids.type) else pa.large_string()
+    home = (hash_ids(ids.cast(kind)) % np.uint64(shards)).astype(np.int64)
+    to_prepare = _first_of_kinds(own)
+    for shard in range(shards):
+        elsewhere = [number for number in to_prepare if home[number] != shard]
+        prepare = own.take(pa.array(elsewhere, pa.int64()))
+        kinds = pa.array([prepare_kind(each) for each in prepare["kind"].to_pylist()], pa.string())
+        parts = [
+            own.filter(pa.array(home == shard)),
+            advances,
+            prepare.set_column(prepare.schema.get_field_index("kind"), "kind", kinds),
+        ]
+        mine = pa.concat_tables(parts)
+        if len(mine):
+            yield packed(shard, HOSTED, to_ipc(mine))
+
+
+def _hosted_columns(rows: pa.Table) -> pa.Table:
+    """kind, id, keywords, region, time, _position; of rows that only end something, no more."""
+    subscription = rows["subscription"].combine_chunks()
+    message = rows["message"].combine_chunks()
+    says_more = pc.is_in(rows["kind"], pa.array((*SUBSCRIBE_HOSTED, MOVE))).combine_chunks()
+    columns = {"kind": rows["kind"], "id": subscription.field("id")}
+    for name in ("keywords", "region"):
+        has_it = subscription.type.get_field_index(name) >= 0
+        values = subscription.field(name) if has_it else pa.nulls(len(rows), pa.string())
+        columns[name] = pc.if_else(says_more, values, pa.scalar(None, values.type))
+    has_time = message.type.get_field_index("time") >= 0
+    columns["time"] = message.field("time") if has_time else pa.nulls(len(rows), pa.float64())
+    return pa.table(columns | {POSITION: rows[POSITION]})
+
+
+def _first_of_kinds(rows: pa.Table) -> list[int]:
+    """Which row is the first good subscription of its kind, for each that an index waits for."""
+    found = []
+    for kind in SUBSCRIBE_HOSTED:
+        if kind == SUBSCRIBE_TOP:
+            continue  # its index hears of everything from the beginning
+        numbers = np.flatnonzero(np.array(pc.equal(rows["kind"], kind)))
+        places = rows[POSITION].to_numpy()[numbers]
+        for number in numbers[np.argsort(places)].tolist():
+            try:
+                hosted_subscription(rows.slice(number, 1).to_pylist()[0])
+            except (TypeError, ValueError):
+                continue
+            found.append(number)
+            break
+    return found

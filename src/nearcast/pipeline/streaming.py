@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType
 
 from nearcast.boolean import RarestWordTree
+from nearcast.model import Space
 from nearcast.pipeline.compaction import Compactor
+from nearcast.pipeline.hosted.files import HostedFiles
+from nearcast.pipeline.hosted.keepers import end_keepers
+from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
 from nearcast.pipeline.progress import Progress, Summary, lag_of, progress_of
@@ -27,7 +33,7 @@ from nearcast.pipeline.routing import PACKED_IN_SPARK
 from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.pipeline.snapshot import MakeIndex
 from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
-from nearcast.pipeline.step import run_step
+from nearcast.pipeline.step import HostedWork, run_step
 from nearcast.pipeline.stream_routing import ordered_rows, route, two_streams
 
 REMEMBERED = 1000
@@ -50,6 +56,7 @@ def stream(
     partitioning: Partitioning | None = None,
     trigger: Mapping[str, Any] | None = None,
     snapshot_after: int = SNAPSHOT_AFTER,
+    results: ResultSettings | None = None,
 ) -> RunningStream:
     """Match a stream of messages with subscriptions that live while it runs.
 
@@ -71,6 +78,13 @@ def stream(
     trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
         is done
     snapshot_after: a shard gets a new snapshot after so many changes
+    results: keep top-k, trending and moving subscriptions too: `events` may have their kinds, see
+        `log_schema`, and notifications the columns of `with_result_columns`, in the same order.
+        Without it such rows are rejected. It costs each shard a process and the last messages,
+        and a changelog of all of them; it is fixed for the life of the checkpoint
+
+    Each change of a result is told; but of messages that follow each other in a batch, more than 64
+    and nothing else in between, a top-k list tells once what they did, as of the last of them.
 
     Each notification reaches the sink exactly once: what a batch changes and gives is durable under
     its number before the sink gets it, and a batch that is replayed after a crash gives the same.
@@ -85,6 +99,11 @@ def stream(
         )
     make_index = index or RarestWordTree
     example = make_index()
+    if results is not None and example.space is not Space.EARTH:
+        raise ValueError(
+            f"the index is in {example.space}, results are kept on the Earth; leave results out, "
+            "or use longitudes and latitudes"
+        )
     if messages is None:
         rows = ordered_rows(events, example.space)
     else:
@@ -108,10 +127,11 @@ def stream(
         "subscription_ids": _id_type(rows, "subscription"),
         "message_ids": _id_type(rows, "message"),
         "ordered": messages is None,
+        "results": None if results is None else results.to_json(),
     }
     state = StateFolder.create_or_open(saved, facts, way)
     sink.open(state.key)
-    work = StreamWork(spark, state, make_index, sink, facts, snapshot_after)
+    work = StreamWork(spark, state, make_index, sink, facts, snapshot_after, results)
     writer = rows.writeStream.foreachBatch(work.process)
     writer = writer.option("checkpointLocation", str(folder / "spark"))
     if trigger:
@@ -135,6 +155,11 @@ class RunningStream:
     def summary(self) -> Summary:
         """Everything since the start."""
         return self._work.summary(lag_of(self.query.lastProgress))
+
+    @property
+    def next_expiry(self) -> float:
+        """When a message ends for somebody who moves; an `advance` should come then. inf: never."""
+        return self._work.next_expiry
 
     @property
     def is_active(self) -> bool:
@@ -171,6 +196,7 @@ class StreamWork:
         sink: Sink,
         facts: Mapping[str, Any],
         snapshot_after: int,
+        results: ResultSettings | None,
     ) -> None:
         self._recent: deque[Progress] = deque(maxlen=REMEMBERED)
         self._is_checked = False
@@ -190,7 +216,7 @@ class StreamWork:
             for shard, files in self._files.items()
         }
         self._totals = dict.fromkeys(("batches", "rows", "changes", "notifications", "rejects"), 0)
-        self._steps = self._hits = 0
+        self._steps = self._hits = self._keeper_steps = self._keeper_hits = 0
         self._lock = threading.Lock()
         self._schema = pa.schema(
             [
@@ -200,12 +226,23 @@ class StreamWork:
                 ("position", pa.int64()),
             ]
         )
+        self._results = results
+        self._hosted: HostedFiles | None = None
+        if results is not None:
+            self._hosted = HostedFiles(state.hosted(), self._partitioning.shards)
+            self._schema = with_result_columns(self._schema)
+
+    @property
+    def next_expiry(self) -> float:
+        """When somebody's result changes though no message comes; inf for never."""
+        return self._hosted.next_expiry if self._hosted else inf
 
     def process(self, frame: DataFrame, batch: int) -> None:
         """One batch: route, step, commit.  Spark calls it again when it failed in the middle."""
         begin = time.perf_counter()
         if not self._is_checked:
             self._state.check_batch(batch)
+            self._state.hosted().check_batch(batch)
             self._is_checked = True
         self._state.sync_plan(batch)
         # In this query's own session: a plan of two stages is not worth a second look.
@@ -227,7 +264,13 @@ class StreamWork:
         )
         way = self._partitioning
         routed = counted.mapInArrow(
-            partial(route, partitioning=way, space=self._space, is_ordered=self._is_ordered),
+            partial(
+                route,
+                partitioning=way,
+                space=self._space,
+                is_ordered=self._is_ordered,
+                has_results=self._hosted is not None,
+            ),
             PACKED_IN_SPARK,
         )
         stepped = routed.repartitionById(way.shards, "shard").mapInArrow(
@@ -238,13 +281,17 @@ class StreamWork:
                 files=files,
                 partitioning=way,
                 make_index=self._make_index,
+                hosted=self._hosted_work(batch),
             ),
             "facts string",
         )
         steps = [json.loads(row.facts) for row in stepped.collect()]
+        hosted_steps = {step["shard"]: step["hosted"] for step in steps if "hosted" in step}
         found = counts.get
-        output = self._output(batch, [step["shard"] for step in steps], found)
+        output = self._output(batch, [step["shard"] for step in steps], [*hosted_steps], found)
         self._sink.commit(output)
+        if self._hosted:
+            self._hosted.end(batch, hosted_steps.items())
         changed = {step["shard"] for step in steps if step["changes"]}
         self._files = {
             shard: old.followed_by(batch) if shard in changed else old
@@ -260,7 +307,7 @@ class StreamWork:
                 rejects,
                 round(1000 * (time.perf_counter() - begin), 1),
                 steps,
-                self._compactor.problem,
+                self._problem,
             )
         )
 
@@ -272,29 +319,53 @@ class StreamWork:
     def summary(self, lag: int | None) -> Summary:
         """Everything since the start."""
         with self._lock:
-            rate = self._hits / self._steps if self._steps else 1.0
             return Summary(
                 **self._totals,
-                hit_rate=rate,
+                hit_rate=_share(self._hits, self._steps),
                 lag=lag,
+                keeper_hit_rate=_share(self._keeper_hits, self._keeper_steps),
                 snapshots=self._compactor.made,
-                problem=self._compactor.problem,
+                problem=self._problem,
             )
 
     def stop(self) -> None:
         """Nothing more will come."""
         self._compactor.stop()
         self._sink.close()
+        if self._hosted:
+            end_keepers(self._state.key)
 
-    def _output(self, batch: int, shards: list[int], found: Mapping[str, Any]) -> BatchOutput:
+    @property
+    def _problem(self) -> str | None:
+        return self._compactor.problem or (self._hosted.problem if self._hosted else None)
+
+    def _hosted_work(self, batch: int) -> HostedWork | None:
+        if self._hosted is None or self._results is None:
+            return None
+        return HostedWork(
+            self._results,
+            self._hosted.begin(batch),
+            self._schema,
+            self._snapshot_after,
+            self._sink.keeps_results,
+        )
+
+    def _output(
+        self, batch: int, shards: list[int], with_results: list[int], found: Mapping[str, Any]
+    ) -> BatchOutput:
         is_ordered = self._is_ordered and found["last"] is not None
-        rejects = [self._state.rejects(shard, batch) for shard in shards]
+        hosted = self._state.hosted()
+        parts = [(self._state, shard) for shard in shards]
+        parts += [(hosted, shard) for shard in with_results]
+        rejects = [state.rejects(shard, batch) for state, shard in parts]
+        results = [hosted.results(shard, batch) for shard in with_results]
         return BatchOutput(
             batch,
             self._schema,
-            [self._state.notifications(shard, batch) for shard in shards],
+            [state.notifications(shard, batch) for state, shard in parts],
             [path for path in rejects if path.exists()],
             range(found["first"], found["last"] + 1) if is_ordered else range(0),
+            [path for path in results if path.exists()],
         )
 
     def _start_snapshot(self, batch: int) -> None:
@@ -333,6 +404,14 @@ class StreamWork:
                 self._totals[name] += getattr(progress, name)
             self._hits += progress.hot + progress.caught_up
             self._steps += progress.hot + progress.caught_up + progress.restored
+            self._keeper_hits += progress.keepers_hot + progress.keepers_caught_up
+            self._keeper_steps += (
+                progress.keepers_hot + progress.keepers_caught_up + progress.keepers_restored
+            )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
 
 
 def _check_halves(spark: Path, saved: Path) -> None:

@@ -14,7 +14,7 @@ class DataFolder:
 
     log/          every message and every change of a subscription, in one order
     checkpoint/   the pipeline: subscriptions by shard, how far it has read
-    results/      the pipeline: subscriptions that have a result, and the messages it is made of
+    results/      how results were begun: those of another way cannot go on
     messages/     what recent messages said, by id and by offset; made from the log
     outbox/       who is to get what, numbered; written by the pipeline
     registry/     tokens and subscriptions, as people gave them
@@ -44,7 +44,7 @@ class DataFolder:
 
     @property
     def results(self) -> Path:
-        """Of results that the pipeline's driver keeps, and of how they were begun."""
+        """How results were begun; they are in the checkpoint."""
         return self.path / "results"
 
     @property

@@ -109,11 +109,8 @@ class Service:
         oldest = time.time() - 3600 * self.settings.keep_hours
         self.deliveries.forget_dead_letters(oldest)
         progress = self.pipeline.status.progress
-        processed, needed_from = progress.get("offset"), progress.get("needed_from")
-        if processed is not None and needed_from is not None:
-            # Results are made again from a snapshot and what the log has behind it.
-            end = min(processed, needed_from)
-            self.messages.forget(oldest, self.settings.keep_messages, end)
+        if (processed := progress.get("offset")) is not None:
+            self.messages.forget(oldest, self.settings.keep_messages, processed)
 
     def _let_time_pass(self, now: float) -> None:
         """Messages expire for those who move, also while nobody says anything."""

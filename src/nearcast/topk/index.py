@@ -15,7 +15,7 @@ from nearcast.batches import MessageBatch
 from nearcast.model import Id, Message, Space, TopKSubscription
 from nearcast.model._checks import finite_number
 from nearcast.space import EARTH_RADIUS
-from nearcast.topk.list_change import ListChange, Ranked
+from nearcast.topk.list_change import ListChange, ListChanges, Ranked, joined_changes
 from nearcast.topk.windows import CountWindow, TimeWindow, Window
 from nearcast.topk.word_statistics import WordStatistics
 
@@ -193,6 +193,13 @@ class TopKIndex(ABC):
         self.check_batch(messages)
         rows = [messages.message(row) for row in range(len(messages))]
         return np.array([len(self.publish(message)) for message in rows], np.int32)
+
+    def publish_as_columns(self, messages: MessageBatch) -> ListChanges:
+        """As `publish_batch`: the lists that are others than before, each once, as columns."""
+        self.check_batch(messages)
+        rows = (messages.message(row) for row in range(len(messages)))
+        changes = [change for message in rows for change in self.publish(message)]
+        return ListChanges.of(joined_changes(changes))
 
     def check_batch(self, messages: MessageBatch) -> None:
         """Refuse messages that are too late one after the other."""

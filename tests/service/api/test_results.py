@@ -140,7 +140,7 @@ def test_a_message_leaves_when_it_expires(api, feature, pipeline):
     put(api, "walk", feature(kind="moving", keywords="tea", radius=500))
     say(api, feature, "m1", "tea", time=0.0, expires=60.0)
     pipeline.run()
-    assert pipeline.hosted.next_expiry == 60.0
+    assert pipeline.next_expiry == 60.0
     status = api.service.pipeline
     status._note(progress={"next_expiry": 60.0})
     for _ in range(2):  # the pipeline is told once

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
+from nearcast.pipeline.hosted.keeper import RESULTS
 from nearcast.service.matching.outbox_sink import OutboxSink
 from nearcast.service.stores.outbox import Outbox
 
@@ -38,7 +39,12 @@ def batch(number, pairs, rejects=NO_REJECTS):
             "position": pa.array([offset for _, offset in pairs], pa.int64()),
         }
     )
-    return SimpleNamespace(number=number, notifications=lambda: found, rejects=lambda: rejects)
+    return SimpleNamespace(
+        number=number,
+        notifications=lambda: found,
+        rejects=lambda: rejects,
+        results=RESULTS.empty_table,
+    )
 
 
 def seen(events):

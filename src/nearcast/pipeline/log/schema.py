@@ -17,8 +17,9 @@ SUBSCRIBE_TRENDING, SUBSCRIBE_NEARBY = "subscribe_trending", "subscribe_nearby"
 UNSUBSCRIBE_HOSTED, MOVE, ADVANCE = "unsubscribe_hosted", "move", "advance"
 
 SUBSCRIBE_HOSTED = (SUBSCRIBE_TOP, SUBSCRIBE_MOVING, SUBSCRIBE_TRENDING, SUBSCRIBE_NEARBY)
-"""Subscriptions with a result of their own, which the driver hosts; see `HostedSubscriptions`."""
-KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE, *SUBSCRIBE_HOSTED, UNSUBSCRIBE_HOSTED, MOVE, ADVANCE)
+"""Subscriptions with a result of their own; see `nearcast.pipeline.hosted`."""
+BOOLEAN_KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE)
+KINDS = (*BOOLEAN_KINDS, *SUBSCRIBE_HOSTED, UNSUBSCRIBE_HOSTED, MOVE, ADVANCE)
 
 _TYPES = {"string": pa.string(), "int64": pa.int64()}
 _TEXTS = ("keywords", "region", "text")

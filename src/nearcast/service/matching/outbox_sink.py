@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import sqlite3
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from heapq import merge
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearcast.pipeline.hosted_subscriptions import HostedOutput, HostedSubscriptions, Result
 from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.service.data_folder import DataFolder
-from nearcast.service.matching.change_bodies import body_of
+from nearcast.service.matching.event_bodies import body_of
 from nearcast.service.stores.outbox import open_outbox
-from nearcast.service.stores.subscriptions import owner_and_id, pipeline_id
+from nearcast.service.stores.subscriptions import owner_and_id
 
 REJECTS_KEPT = 10_000
 ROWS_AT_ONCE = 100_000
 """Of a batch: a message that very many want must not fill the memory."""
 DROPPED_AT_ONCE = 50_000
 """A commit drops no more old events than this, or twice what it brings: subscribers wait for it."""
-REFRESHED_AT_ONCE = 500
-"""Lists of terms that a batch writes with new scores, though their order is as it was."""
 SHARE, LEAST_SHARE = 5, 1_000
 """One subscriber keeps at most a fifth of all events, so that it cannot push out everybody's."""
-
-
-logger = logging.getLogger(__name__)
 
 
 class OutboxSink(Sink):
     """Writes each batch of the pipeline into the outbox, once.
 
     - `keep_seconds`, `keep_events`: older events are dropped, and those beyond so many
-    - `hosted`: keeps the results of subscriptions that have one; their changes go out with the
-      matches of a batch, in the order of the log
     - `on_commit`: told the newest number when a batch is durable
     """
+
+    keeps_results = True
 
     def __init__(
         self,
@@ -50,14 +41,11 @@ class OutboxSink(Sink):
         *,
         keep_seconds: float,
         keep_events: int,
-        hosted: HostedSubscriptions | None = None,
         on_commit: Callable[[int], None] = lambda sequence: None,
     ) -> None:
         self._folder = folder
         self._keep_seconds = keep_seconds
         self._keep_events = keep_events
-        self._hosted = hosted
-        self._refreshed = ("", "")  # the last list of terms that was written anew
         self._on_commit = on_commit
 
     def open(self, stream: str) -> None:
@@ -74,53 +62,24 @@ class OutboxSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         notifications, rejects = output.notifications(), output.rejects()
-        found = self._apply_to_hosted(output)
         now = round(time.time(), 3)
         with self._database.writing() as connection:
             batch, last = connection.execute("SELECT batch, sequence FROM position").fetchone()
             begin = last
             if output.number > batch:
-                for part in _in_order(notifications, found):
+                for part in _parts(notifications):
                     rows, changes = _rows(part, last, now)
                     connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
                     connection.executemany("INSERT INTO changes VALUES (?, ?, ?)", changes)
                     last += len(rows)
                     self._drop_excess(connection, _count(connection, rows))
-                _keep_results(connection, found.results)
-                self._refresh_terms(connection)
-                _keep_rejects(connection, rejects.to_pylist() + found.rejects)
+                _keep_results(connection, output.results())
+                _keep_rejects(connection, rejects.to_pylist())
                 connection.execute(
                     "UPDATE position SET batch = ?, sequence = ?", (output.number, last)
                 )
             self._drop_old(connection, now, last, max(DROPPED_AT_ONCE, 2 * (last - begin)))
         self._on_commit(last)
-        if self._hosted is not None:
-            try:
-                self._hosted.save_if_due()
-            except OSError:  # a full disk, say: it is tried again after the next batch
-                logger.exception("no snapshot of the results")
-
-    def _apply_to_hosted(self, output: BatchOutput) -> HostedOutput:
-        if self._hosted is None or not output.offsets:
-            return HostedOutput()
-        with self._database.reading() as connection:
-            [batch] = connection.execute("SELECT batch FROM position").fetchone()
-        if output.number <= batch:
-            self._hosted.skip_to(output.offsets.stop)
-            return HostedOutput()
-        return self._hosted.apply(output.offsets)
-
-    def _refresh_terms(self, connection: sqlite3.Connection) -> None:
-        """Scores of terms change without an event: some lists, in turn, are written anew."""
-        if self._hosted is None:
-            return
-        query = """SELECT subscriber, subscription FROM results
-                   WHERE kind = 'trend' AND (subscriber, subscription) > (?, ?)
-                   ORDER BY subscriber, subscription LIMIT ?"""
-        keys = connection.execute(query, (*self._refreshed, REFRESHED_AT_ONCE)).fetchall()
-        self._refreshed = keys[-1] if len(keys) == REFRESHED_AT_ONCE else ("", "")
-        ids = [pipeline_id(*key) for key in keys]
-        _keep_results(connection, {id: self._hosted.results(id) for id in ids})
 
     def close(self) -> None:
         self._database.close()
@@ -173,21 +132,19 @@ Wanted = tuple[str, int, tuple[str, str] | None]
 """A subscription, as the pipeline calls it, the offset of what concerns it, what changed if any."""
 
 
-def _in_order(notifications: pa.Table, found: HostedOutput) -> Iterator[list[Wanted]]:
-    """Matches and changed results in the order of the log, in parts that fit into the memory."""
-    changes = deque(
-        (str(each.told.subscription_id), each.position, body_of(each)) for each in found.changes
-    )
+def _parts(notifications: pa.Table) -> Iterator[list[Wanted]]:
+    """What is to be told, in parts that fit into the memory."""
     for first in range(0, len(notifications), ROWS_AT_ONCE):
         part = notifications.slice(first, ROWS_AT_ONCE)
         ids, offsets = part["subscription_id"].to_pylist(), part["position"].to_pylist()
-        matches: list[Wanted] = [(id, at, None) for id, at in zip(ids, offsets, strict=True)]
-        earlier = []
-        while changes and changes[0][1] < offsets[-1]:
-            earlier.append(changes.popleft())
-        yield list(merge(matches, earlier, key=itemgetter(1)))
-    if changes:
-        yield list(changes)
+        bodies: list[tuple[str, str] | None] = [None] * len(part)
+        if "kind" in part.column_names:
+            changes = iter(part.filter(pc.not_equal(part["kind"], "match")).to_pylist())
+            bodies = [
+                None if kind == "match" else body_of(next(changes))
+                for kind in part["kind"].to_pylist()
+            ]
+        yield list(zip(ids, offsets, bodies, strict=True))
 
 
 def _rows(
@@ -217,17 +174,17 @@ def _count(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> Itera
     return kept
 
 
-def _keep_results(connection: sqlite3.Connection, results: Mapping[Any, Result | None]) -> None:
+def _keep_results(connection: sqlite3.Connection, results: pa.Table) -> None:
     """How the results are now, for who asks."""
-    for id, result in results.items():
-        key = owner_and_id(str(id))
-        if result is None:
+    for row in results.to_pylist():
+        key = owner_and_id(row["subscription_id"])
+        if row["items"] is None:
             where = "subscriber = ? AND subscription = ?"
             connection.execute(f"DELETE FROM results WHERE {where}", key)
         else:
             connection.execute(
                 "INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)",
-                (*key, result.kind, json.dumps(result.items)),
+                (*key, row["kind"], row["items"]),
             )
 
 

@@ -15,13 +15,10 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.window import window_from
-
-if TYPE_CHECKING:
-    from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
 
 SECONDS_BETWEEN_REPORTS = 1.0
 LOCK_SECONDS = 60.0
@@ -56,19 +53,9 @@ def main(settings: MatchingSettings) -> None:
     threading.Thread(target=_wait_for_end, args=(ended, is_running), daemon=True).start()
     lock = _claim(folder)
     # Here, because starting to import Spark takes a second.
-    from nearcast.pipeline import read_log, spark_session, stream, warm_up
-    from nearcast.pipeline.hosted_subscriptions import HostedSubscriptions
-    from nearcast.pipeline.log import Log
+    from nearcast.pipeline import ResultSettings, read_log, spark_session, stream, warm_up
     from nearcast.service.matching.outbox_sink import OutboxSink
 
-    log = Log(folder.log)
-    hosted = HostedSubscriptions(
-        folder.results,
-        log,
-        window_from(settings.window),
-        settings.farthest,
-        settings.half_life,
-    )
     spark = spark_session(settings.master, name="nearcast service")
     warm_up(spark)
     running = stream(
@@ -77,22 +64,21 @@ def main(settings: MatchingSettings) -> None:
             folder,
             keep_seconds=settings.keep_seconds,
             keep_events=settings.keep_events,
-            hosted=hosted,
             on_commit=lambda sequence: say(committed=sequence),
         ),
         checkpoint=folder.checkpoint,
+        results=ResultSettings(window_from(settings.window), settings.farthest, settings.half_life),
     )
     is_running.set()
     say(state="running")
     try:
         while running.is_active and not ended.wait(SECONDS_BETWEEN_REPORTS):
-            say(progress=_progress(running) | _needs(hosted))
+            say(progress=_progress(running))
         if not ended.is_set():
             running.await_termination()  # raises what went wrong
     finally:
         running.stop()
         spark.stop()
-        log.close()
         os.close(lock)
 
 
@@ -116,13 +102,9 @@ def _progress(running: Any) -> dict[str, Any]:
     if last:
         end = last["sources"][0]["endOffset"]
         found["offset"] = (json.loads(end) if isinstance(end, str) else end or {}).get("offset")
+    expiry = running.next_expiry
+    found["next_expiry"] = expiry if isfinite(expiry) else None
     return found
-
-
-def _needs(hosted: HostedSubscriptions) -> dict[str, Any]:
-    """From where on the log is needed, and when it should say that time has passed."""
-    expiry = hosted.next_expiry
-    return {"needed_from": hosted.saved, "next_expiry": expiry if isfinite(expiry) else None}
 
 
 def _claim(folder: DataFolder) -> int:

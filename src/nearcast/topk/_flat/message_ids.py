@@ -42,6 +42,10 @@ class MessageIds:
         """The id of a message that is in the window."""
         return self._ids.id_of(int(self._slot[seq & (len(self._slot) - 1)]))
 
+    def ids_of(self, seqs: NDArray[np.int32]) -> pa.Array:
+        """The ids of messages that are in the window.  O(seqs)."""
+        return self._ids.ids_of(self._slot[seqs & (len(self._slot) - 1)])
+
     def add(self, ids: pa.Array, messages: Messages) -> None:
         """The newest messages of the window have these ids, which are new."""
         slots = self._ids.add(ids)

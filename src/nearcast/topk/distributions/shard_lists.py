@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import thread_time
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ class ShardLists(WordLists):
     numbers have left. Messages come in steps; lists are compared with those before the step.
     """
 
-    _is_one_step: ClassVar[bool] = True
+    _is_one_step = True
     seconds: float
     """Of the processor, for messages that came and went."""
 

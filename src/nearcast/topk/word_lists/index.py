@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nearcast.batches import MessageBatch
 from nearcast.topk._flat.columns import wider
 from nearcast.topk._flat.index import FlatTopK
+from nearcast.topk._flat.list_columns import changed_lists
 from nearcast.topk._flat.subscriptions import FIRST, STEP, WORDS
 from nearcast.topk._flat.window import LIVE
+from nearcast.topk.list_change import ListChanges
 from nearcast.topk.word_lists._check import check_arrays
 from nearcast.topk.word_lists._fill import fill_rows
 from nearcast.topk.word_lists._postings import (
@@ -93,6 +96,23 @@ class WordLists(FlatTopK):
 
     # ------------------------------------------------------------------ messages
 
+    def publish_as_columns(self, messages: MessageBatch) -> ListChanges:
+        """Many messages in their order: the lists that are others than before, each once."""
+        self.check_batch(messages)
+        if len(messages) == 0 or self._message_ids.has_any(messages.ids):
+            return super().publish_as_columns(messages)
+        times = np.maximum.accumulate(np.append(self.now, messages.time))
+        self.now = float(times[-1])
+        usual, self._is_one_step = self._is_one_step, True
+        try:
+            _, gone = self._take_in(messages, times[1:])
+        finally:
+            self._is_one_step = usual
+        return changed_lists(
+            self._touched, self._subscriptions, self._rows, self._subscription_ids,
+            self._message_ids, gone,
+        )  # fmt: skip
+
     def _pass(
         self,
         replaced: int,
@@ -113,7 +133,7 @@ class WordLists(FlatTopK):
         self._rows, self._postings, self._messages, self._rings, self._touched = state
         return changed
 
-    _is_one_step: ClassVar[bool] = False
+    _is_one_step: bool = False
     """Are lists remembered from before all messages of a batch, or from before each?"""
 
     def _too_old(self, times: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,175 @@
+"""`ShardKeeper`: the hot copy of a shard's results, and what it does for a batch.
+
+First the rows are made durable, then they change the copy, then what they gave is written; the
+file with what is told comes last and says that the step is done. The copy is only a cache: one that
+missed a batch reads its rows, one that failed in the middle is thrown away and made again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+import pyarrow as pa
+
+from nearcast.pipeline.durable_parquet import read_facts, write_parquet
+from nearcast.pipeline.hosted.request import StepRequest
+from nearcast.pipeline.hosted.rows import HostedRows
+from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
+from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
+from nearcast.pipeline.hosted.told import ToldColumns
+from nearcast.pipeline.hot_copies import Freshness
+from nearcast.pipeline.rows import REJECTS
+from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
+
+ROWS_A_SNAPSHOT, SUBSCRIPTIONS_A_ROW = 5_000, 10
+"""A snapshot is due after so many rows, and one more for so many subscriptions: they are in it.
+Who restores the shard plays the rows behind it again, at a millisecond or two each."""
+MOST_CHANGE_FILES = 1_000
+
+
+class ShardKeeper:
+    """Keeps one shard, of one start of a stream at a time.
+
+    - `_shard`: None where there is none that could be trusted
+    - `_applied`: the last batch whose rows are in it; `_rows`: how many since the snapshot
+    """
+
+    def __init__(self) -> None:
+        self._owner: tuple[str, int] | None = None
+        self._shard: HostedShard | None = None
+        self._applied = -1
+        self._rows = 0
+        self._saver = ForkedSaver()
+        self._saved: SavedShard | None = None
+
+    def step(self, request: StepRequest) -> dict[str, Any]:
+        """Do what is asked, unless it was done before.  Returns the facts."""
+        state, shard, batch = request.state, request.shard, request.batch
+        done = read_facts(state.notifications(shard, batch))
+        if done is not None:
+            return done
+        begin = time.perf_counter()
+        hosted, freshness = self._as_of_before(request)
+        self._snapshot_if_due(hosted, request)
+        opened = time.perf_counter()
+        self._shard = None  # until the step is done
+        output = HostedOutput(ToldColumns(request.schema))
+        rows = HostedRows.of_parts(request.messages, request.others)
+        rows = hosted.needed(rows, output)
+        if len(rows):
+            rows.write(state.changes(shard, batch), follows=request.files.last)
+            logged = time.perf_counter()
+            hosted.apply(rows, output)
+            self._applied, self._rows = batch, self._rows + len(rows)
+        else:
+            logged = opened
+        applied = time.perf_counter()
+        told = output.told.tables()
+        rejects = self._write_rejects(output, request)
+        if request.keeps_results:
+            _write_results(hosted, output, request)
+        facts = {
+            "rows": len(rows),
+            "notifications": sum(map(len, told)),
+            "rejects": rejects,
+            "freshness": freshness,
+            "subscriptions": len(hosted),
+            "next_expiry": hosted.next_expiry if isfinite(hosted.next_expiry) else None,
+            "milliseconds": {
+                "open": _milliseconds(opened - begin),
+                "log": _milliseconds(logged - opened),
+                "apply": _milliseconds(applied - logged),
+                "write": _milliseconds(time.perf_counter() - applied),
+            },
+        }
+        write_parquet(state.notifications(shard, batch), told, facts)
+        self._shard = hosted
+        return facts | self._about_snapshot()
+
+    def _as_of_before(self, request: StepRequest) -> tuple[HostedShard, str]:
+        """The shard as it was before the batch, and how it was come by."""
+        files, owner = request.files, (request.state.run, request.shard)
+        is_usable = self._owner == owner and files.snapshot_batch <= self._applied < request.batch
+        shard, self._shard = self._shard, None
+        freshness = Freshness.HOT
+        if shard is None or not is_usable:
+            freshness = Freshness.RESTORED
+            if files.snapshot is None:
+                shard = HostedShard.new(request.settings)
+            else:
+                shard = HostedShard.load(files.snapshot)
+            self._owner, self._applied, self._rows = owner, files.snapshot_batch, 0
+        for before, number in pairwise((files.snapshot_batch, *files.changes)):
+            if number > self._applied:
+                path = request.state.changes(request.shard, number)
+                rows = HostedRows.read(path, follows=before)
+                shard.apply(rows, HostedOutput(ToldColumns(request.schema)))
+                self._applied, self._rows = number, self._rows + len(rows)
+                if freshness == Freshness.HOT:
+                    freshness = Freshness.CAUGHT_UP
+        return shard, freshness
+
+    def _snapshot_if_due(self, shard: HostedShard, request: StepRequest) -> None:
+        """Of the batches before, which Spark has committed by now."""
+        if saved := self._saver.finished():
+            self._saved = saved
+            self._rows -= saved.rows
+        most = min(request.snapshot_after, ROWS_A_SNAPSHOT + len(shard) // SUBSCRIPTIONS_A_ROW)
+        is_due = self._rows >= most or len(request.files.changes) >= MOST_CHANGE_FILES
+        if is_due and self._applied > request.files.snapshot_batch and not self._saver.is_busy:
+            path = request.state.new_snapshot(request.shard, self._applied)
+            self._saver.start(shard, SavedShard(path, self._applied, self._rows))
+
+    def _about_snapshot(self) -> dict[str, Any]:
+        saved = self._saved
+        return {
+            "snapshot": [str(saved.path), saved.batch] if saved else None,
+            "problem": self._saver.problem,
+        }
+
+    def _write_rejects(self, output: HostedOutput, request: StepRequest) -> int:
+        tables = []
+        if output.rejects:
+            rows = [
+                {
+                    "side": "message" if row["kind"] == "message" else "subscription",
+                    "id": str(row["id"]),
+                    "reason": reason,
+                    "row": json.dumps({k: v for k, v in row.items() if not k.startswith("_")}),
+                }
+                for row, reason in output.rejects
+            ]
+            table = pa.Table.from_pylist(rows, REJECTS)
+            tables.append(with_votes(table, [0] * len(rows), 1))
+        if output.unknown:
+            ids, positions = zip(*output.unknown, strict=True)
+            tables.append(unknown_ids(ids, positions, request.votes))
+        if tables:
+            path = request.state.rejects(request.shard, request.batch)
+            write_parquet(path, [pa.concat_tables(tables)], {})
+        return sum(map(len, tables))
+
+
+RESULTS = pa.schema(
+    [("subscription_id", pa.string()), ("kind", pa.string()), ("items", pa.large_string())]
+)
+"""Results as they are now, JSON; null where they have ended."""
+
+
+def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:
+    rows = []
+    for id in dict.fromkeys([*output.changed, *shard.to_refresh()]):
+        result = shard.result(id)
+        kind, items = (result.kind, json.dumps(result.items)) if result else (None, None)
+        rows.append({"subscription_id": str(id), "kind": kind, "items": items})
+    if rows:
+        path = request.state.results(request.shard, request.batch)
+        write_parquet(path, [pa.Table.from_pylist(rows, RESULTS)], {})
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(1000 * seconds, 1)

@@ -1,0 +1,58 @@
+"""`ResultSettings`: what results are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from nearcast.broker import Broker
+from nearcast.broker.broker import HALF_LIFE, RECENT
+from nearcast.topk import WordLists
+from nearcast.topk.windows import CountWindow, Window, window_of, window_row
+
+FORMAT = 1
+"""Of what shards write for such subscriptions; another one is refused."""
+
+
+_USUAL_WINDOW = CountWindow(RECENT)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSettings:
+    """How a stream keeps the results of top-k, trending and moving subscriptions.
+
+    - `window`: the messages that top-k lists are made of
+    - `max_dist`: a message so many metres away, or farther, has nothing for its place; by default
+      half the circumference of the Earth
+    - `half_life`: seconds after which what was said counts half for trending terms
+
+    >>> ResultSettings.of(ResultSettings(half_life=60.0).to_json())
+    ResultSettings(window=CountWindow(messages=10000), max_dist=None, half_life=60.0)
+    """
+
+    window: Window = _USUAL_WINDOW
+    max_dist: float | None = None
+    half_life: float = HALF_LIFE
+
+    def __post_init__(self) -> None:
+        self.new_broker()  # which refuses what makes no sense
+
+    def new_broker(self) -> Broker:
+        """Without subscriptions, and without a past."""
+        top = WordLists(self.window, max_dist=self.max_dist, lateness=inf)
+        return Broker(top=top, half_life=self.half_life)
+
+    def to_json(self) -> dict[str, Any]:
+        """Fit for JSON, with the format of what is written."""
+        return {
+            "format": FORMAT,
+            "window": window_row(self.window),
+            "max_dist": self.max_dist,
+            "half_life": self.half_life,
+        }
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> ResultSettings:
+        """What `to_json` gave."""
+        return cls(window_of(row["window"]), row["max_dist"], row["half_life"])

@@ -1,0 +1,285 @@
+"""`HostedShard`: the subscriptions of one shard that have a result, which follow the stream."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nearcast.batches import MessageBatch
+from nearcast.broker import Broker
+from nearcast.model import Id, Notification
+from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
+from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
+from nearcast.pipeline.hosted.told import ToldColumns
+from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
+from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
+from nearcast.pipeline.rows import POSITION, Rows
+from nearcast.pipeline.safe_distance import SafeDistance, SafeDistances, is_hidden
+from nearcast.storage import BadFile, sync_folder, write_text
+
+FEW = 64
+"""So many messages that follow each other, or fewer, are taken one by one: each change is told."""
+REFRESHED = 250
+"""Lists of terms whose scores a batch tells anew, in turn, though their order is as it was."""
+_BROKER, _ABOUT = "broker.near", "about.json"
+
+
+class Result(NamedTuple):
+    """What a subscription has: messages or terms, and the kind of its notifications.
+
+    - `kind`: `top`, ids with scores; `trend`, terms with scores; `enter`, ids
+    """
+
+    kind: str
+    items: list[Any]
+
+
+@dataclass(slots=True)
+class HostedOutput:
+    """What rows did.
+
+    - `told`: in their order
+    - `changed`: whose results are others, have begun or ended
+    - `rejects`: (row, reason) of those that break a rule
+    - `unknown`: (id, position) of those to be ended that are not here
+    """
+
+    told: ToldColumns
+    changed: dict[Id, None] = field(default_factory=dict)
+    rejects: list[tuple[dict[str, Any], str]] = field(default_factory=list)
+    unknown: list[tuple[Id, int]] = field(default_factory=list)
+
+
+class HostedShard:
+    """Keeps the results of top-k, trending and moving subscriptions current.
+
+    Every shard hears of all messages and of the time, so that each is as it would be if all
+    subscriptions were in one `Broker`.
+    """
+
+    def __init__(self, broker: Broker, terms: Sequence[Id] = ()) -> None:
+        self._broker = broker
+        self._safe = SafeDistances(broker)
+        # Lists of terms; those that were refreshed longest ago come first.
+        self._terms: dict[Id, None] = dict.fromkeys(terms)
+
+    @classmethod
+    def new(cls, settings: ResultSettings) -> HostedShard:
+        """Without subscriptions, and without a past."""
+        return cls(settings.new_broker())
+
+    def __len__(self) -> int:
+        return len(self._broker)
+
+    @property
+    def next_expiry(self) -> float:
+        """When somebody's result changes though no message comes; inf for never."""
+        return self._broker.next_expiry
+
+    def result(self, id: Id) -> Result | None:
+        """The result of a subscription as it is now; None where there is no such subscription."""
+        if id not in self._broker:
+            return None
+        # An index of moving subscriptions gives them as plain ones.
+        kind = result_kind(self._broker.subscription(id)) or "enter"
+        return Result(kind, self._broker.results(id))
+
+    def to_refresh(self) -> list[Id]:
+        """Lists of terms in turn: their scores change without a word."""
+        chosen = [id for id, _ in zip(self._terms, range(REFRESHED), strict=False)]
+        for id in chosen:
+            del self._terms[id]
+            if id in self._broker:
+                self._terms[id] = None
+        return chosen
+
+    # ------------------------------------------------------------------ saving
+
+    def save(self, folder: Path) -> None:
+        """Write it as `folder`, all or nothing; the name must be new."""
+        temporary = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+        temporary.mkdir(parents=True)
+        try:
+            self._broker.save(temporary / _BROKER)
+            about = {"format": FORMAT, "terms": [*self._terms]}
+            write_text(temporary / _ABOUT, json.dumps(about))
+            os.replace(temporary, folder)
+            sync_folder(folder.parent)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+    @classmethod
+    def load(cls, folder: Path) -> HostedShard:
+        """What `save` wrote; `BadFile` when it is damaged or of another format."""
+        try:
+            about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+            found = about["format"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise BadFile(f"{folder} is damaged: {error}; restore the checkpoint") from None
+        if found != FORMAT:
+            raise BadFile(
+                f"{folder} has format {found}, this Nearcast reads {FORMAT}; start a new "
+                "checkpoint, or use the release that made it"
+            )
+        return cls(Broker.load(folder / _BROKER), about["terms"])
+
+    # ------------------------------------------------------------------ rows
+
+    def needed(self, rows: HostedRows, output: HostedOutput) -> HostedRows:
+        """The rows that concern somebody; of ids to be ended that are not here `output` is told."""
+        if rows.others is None:
+            return rows
+        subscribed: set[Id] = set()
+        keep = []
+        columns = (rows.others[name].to_pylist() for name in ("kind", "id", POSITION))
+        for kind, id, position in zip(*columns, strict=True):
+            is_here = id in subscribed or id in self._broker
+            if kind in SUBSCRIBE_HOSTED:
+                subscribed.add(id)
+            elif kind == UNSUBSCRIBE and not is_here:
+                output.unknown.append((id, position))
+            keep.append(is_here or is_for_all(kind) or kind in SUBSCRIBE_HOSTED or kind == "move")
+        return rows if all(keep) else rows.with_others(keep)
+
+    def apply(self, rows: HostedRows, output: HostedOutput) -> None:
+        """Take in the rows of a batch, and note what they did.
+
+        Messages that nobody waits for go in together, and so do more than `FEW` that follow each
+        other. Lists of terms may be off by a little, and by how much depends on the calls, so that
+        who reads a changelog must make the same ones.
+        """
+        for stretch in rows.stretches():
+            if isinstance(stretch, Rows):
+                self._hear(stretch, output)
+            else:
+                for run in _runs(stretch.to_pylist()):
+                    if len(run) == 1 or not self._take_lists(run, output):
+                        for row in run:
+                            self._take(row, output)
+
+    def _hear(self, said: Rows[MessageBatch], output: HostedOutput) -> None:
+        if len(self._broker) and len(said) <= FEW:
+            self._hear_one_by_one(said, output)
+            return
+        try:
+            batch = replace(said.batch, ids=said.labels)
+            if not len(self._broker):
+                self._broker.publish_batch(batch)
+                return
+            told = self._broker.publish_together(batch)
+        except ValueError:  # an id is there twice, or a row is refused: which, and why?
+            self._hear_one_by_one(said, output)
+            return
+        places, causes = said.position.tolist(), said.labels.to_pylist()
+        for row, each in told.single:
+            self._tell(places[row], causes[row], each, output)
+        if told.lists is not None and len(told.lists):
+            output.told.add_lists(places[-1], causes[-1], float(batch.time[-1]), told.lists)
+            output.changed |= dict.fromkeys(told.lists.subscription_ids.to_pylist())
+
+    def _hear_one_by_one(self, said: Rows[MessageBatch], output: HostedOutput) -> None:
+        for number, (id, place) in enumerate(
+            zip(said.labels.to_pylist(), said.position.tolist(), strict=True)
+        ):
+            message = replace(said.batch.message(number), id=id)
+            try:
+                told = self._broker.publish(message)
+            except ValueError as error:
+                output.rejects.append(({"kind": "message", "id": id}, str(error)))
+                continue
+            for each in told:
+                self._tell(place, id, each, output)
+
+    def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
+        """Take in new top-k lists together; False, and nothing has changed, if one is refused."""
+        try:
+            told = self._broker.subscribe_lists([hosted_subscription(row) for row in rows])  # type: ignore[misc]
+        except (TypeError, ValueError):
+            return False
+        position = {row["id"]: row[POSITION] for row in rows}
+        for id in position:
+            self._safe.forget(id)
+            output.changed[id] = None
+        for each in told:
+            self._tell(position[each.subscription_id], None, each, output)
+        return True
+
+    def _take(self, row: dict[str, Any], output: HostedOutput) -> None:
+        """Take in a row that is no message, and note what it did."""
+        try:
+            for each in self._play(row, output):
+                self._tell(row[POSITION], None, each, output)
+        except (TypeError, ValueError) as error:
+            output.rejects.append((row, str(error)))
+
+    def _tell(
+        self,
+        position: int,
+        cause: Id | None,
+        each: Notification | SafeDistance,
+        output: HostedOutput,
+    ) -> None:
+        change: Notification | SafeDistance | None = each
+        if isinstance(each, Notification) and is_hidden(each.subscription_id):
+            change = self._safe.what_to_tell(each)
+        if change is not None:
+            output.told.add(position, cause, change)
+            output.changed[change.subscription_id] = None
+
+    def _play(
+        self, row: dict[str, Any], output: HostedOutput
+    ) -> Sequence[Notification | SafeDistance]:
+        broker, id = self._broker, row["id"]
+        match row["kind"]:
+            case "advance":
+                if row["time"] is None:
+                    raise ValueError("time is null; a row of kind advance says which time it is")
+                return broker.advance(row["time"])
+            case kind if is_prepare(kind):
+                broker.prepare_for(hosted_subscription(row | {"kind": subscribe_kind(kind)}))
+                return []
+            case "move":
+                if id not in broker:
+                    raise ValueError(f"subscription {id!r} has no result that could move")
+                place, wants_safe = place_of(row)
+                told = broker.move(id, place)
+                return [*told, *self._safe.after_move(id, place, is_wanted=wants_safe)]
+            case kind if kind in SUBSCRIBE_HOSTED:
+                subscription = hosted_subscription(row)
+                told = broker.subscribe(subscription)
+                self._safe.forget(id)
+                output.changed[id] = None
+                if result_kind(subscription) == "trend":
+                    self._terms[id] = None
+                return told
+        # Whatever else is said of an id, it no longer has a result.
+        if id in broker:
+            broker.unsubscribe(id)
+            self._safe.forget(id)
+            output.changed[id] = None
+        elif row["kind"] == UNSUBSCRIBE:  # it ended in this batch
+            output.unknown.append((id, row[POSITION]))
+        return []
+
+
+def _runs(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Rows in their order: new top-k lists of different ids together, all others one by one."""
+    run: dict[Id, dict[str, Any]] = {}
+    for row in rows:
+        is_list = row["kind"] == SUBSCRIBE_TOP
+        if run and (not is_list or row["id"] in run):
+            yield [*run.values()]
+            run = {}
+        if is_list:
+            run[row["id"]] = row
+        else:
+            yield [row]
+    if run:
+        yield [*run.values()]

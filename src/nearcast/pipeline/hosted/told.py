@@ -1,0 +1,117 @@
+"""What is told of results, as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nearcast.model import Id, Notification
+from nearcast.pipeline.safe_distance import SafeDistance
+from nearcast.topk.list_change import ListChanges
+
+SAFE = "safe"
+"""The kind of what says how far a subscription may go unseen; `score` has the metres."""
+
+_TEXTS = pa.list_(pa.string())
+_ITEMS = pa.list_(pa.struct([("item", pa.string()), ("score", pa.float64())]))
+
+
+def with_result_columns(matches: pa.Schema) -> pa.Schema:
+    """The columns of notifications, of which those of matches are the first.
+
+    | column | meaning |
+    |---|---|
+    | `kind` | `match`, `top`, `trend`, `enter`, `leave` or `safe` |
+    | `score` | of `top`: what the message is worth, if in the list; of `safe`: metres |
+    | `items` | of `top` and `trend`: the list, best first, ids of messages or terms |
+    | `entered`, `left`, `moved` | the items that are new in it, gone, or at another place |
+    | `cause` | the message whose arrival did it; null: something else |
+    """
+    message_ids = matches.field("message_id").type
+    more = {
+        "kind": pa.string(), "score": pa.float64(), "items": _ITEMS,
+        "entered": _TEXTS, "left": _TEXTS, "moved": _TEXTS, "cause": message_ids,
+    }  # fmt: skip
+    return pa.schema([*matches, *(pa.field(name, kind) for name, kind in more.items())])
+
+
+class ToldColumns:
+    """Gathers what is told, in its order; `schema` is that of `with_result_columns`."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+        self._tables: list[pa.Table] = []
+        self._rows: list[dict[str, Any]] = []
+
+    def tables(self) -> list[pa.Table]:
+        """All of it."""
+        self._gather_rows()
+        return self._tables
+
+    def add(self, position: int, cause: Id | None, told: Notification | SafeDistance) -> None:
+        """One more, of the row at a position of the stream, which was the message `cause`."""
+        row: dict[str, Any] = {
+            "subscription_id": told.subscription_id, "position": position, "cause": cause
+        }  # fmt: skip
+        if isinstance(told, SafeDistance):
+            row |= {"kind": SAFE, "score": told.metres}
+        else:
+            items = told.results if told.kind == "top" else told.terms
+            row |= {
+                "message_id": told.message_id, "time": told.time, "kind": told.kind,
+                "score": told.score, "items": _items(items), "entered": _texts(told.entered),
+                "left": _texts(told.left), "moved": _texts(told.moved),
+            }  # fmt: skip
+        self._rows.append(row)
+
+    def add_lists(self, position: int, cause: Id, time: float, lists: ListChanges) -> None:
+        """Lists that many messages have changed, up to that one."""
+        self._gather_rows()
+        count, names = len(lists), lists.message_ids.cast(pa.string())
+        scored = pa.StructArray.from_arrays(
+            [names, pa.array(lists.scores)], fields=list(_ITEMS.value_type)
+        )
+        before = np.concatenate([[0], np.cumsum(lists.is_new)])
+        columns = {
+            "subscription_id": lists.subscription_ids,
+            "message_id": _repeated(cause, count, self._schema.field("message_id").type),
+            "time": _repeated(time, count, pa.float64()),
+            "position": _repeated(position, count, pa.int64()),
+            "kind": _repeated("top", count, pa.string()),
+            "items": _lists(lists.start, scored),
+            "entered": _lists(before[lists.start], names.filter(pa.array(lists.is_new))),
+            "left": _lists(lists.left_start, lists.left.cast(pa.string())),
+            "cause": _repeated(cause, count, self._schema.field("cause").type),
+        }
+        arrays = [
+            columns[field.name].cast(field.type)
+            if field.name in columns
+            else pa.nulls(count, field.type)
+            for field in self._schema
+        ]
+        self._tables.append(pa.Table.from_arrays(arrays, schema=self._schema))
+
+    def _gather_rows(self) -> None:
+        if self._rows:
+            self._tables.append(pa.Table.from_pylist(self._rows, self._schema))
+            self._rows = []
+
+
+def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] | None:
+    if items is None:
+        return None
+    return [{"item": str(item), "score": score} for item, score in items]
+
+
+def _texts(items: tuple[Id, ...] | None) -> list[str] | None:
+    return None if items is None else [str(item) for item in items]
+
+
+def _repeated(value: Any, count: int, kind: pa.DataType) -> pa.Array:
+    return pa.repeat(pa.scalar(value, kind), count)
+
+
+def _lists(start: Any, values: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(start.astype(np.int32)), values)

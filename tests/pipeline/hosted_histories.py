@@ -1,0 +1,111 @@
+"""Random histories of every kind of subscription, and what one broker makes of them."""
+
+import random
+
+from nearcast.broker import Broker
+from nearcast.model import (
+    Box,
+    Circle,
+    Message,
+    MovingSubscription,
+    NearbyTrendingSubscription,
+    Point,
+    Subscription,
+    TopKSubscription,
+    TrendingSubscription,
+)
+from nearcast.moving import ScanMoving
+from nearcast.topk import ScanTopK
+
+WORDS = ("tea", "cake", "jazz", "bus", "rain", "sale")
+IDS = [f"s{number}" for number in range(12)]
+
+
+def random_events(seed, length):
+    """Messages, subscriptions, and tuples as `log_table` takes them."""
+    draw = random.Random(seed)
+    kinds = {}
+    said = []
+    for number in range(length):
+        id, action, now = draw.choice(IDS), draw.random(), number / 3
+        at = Point(draw.uniform(0, 1), draw.uniform(0, 1))
+        around = Circle(at, draw.uniform(1e4, 5e4))
+        words = draw.choices(WORDS, k=draw.randint(1, 3))
+        if action < 0.22:
+            subscription = draw.choice(
+                [
+                    TopKSubscription(id, words, at, draw.randint(1, 4), draw.uniform(0.2, 0.9)),
+                    MovingSubscription(id, " OR ".join(words), around),
+                    TrendingSubscription(id, draw.choice([around, Box(0, 0, 1, 1)]), 3),
+                    NearbyTrendingSubscription(id, at, 3),
+                    Subscription(id, " OR ".join(words), around),
+                ]
+            )
+            kinds[id] = type(subscription)
+            yield subscription
+        elif action < 0.27:
+            kinds.pop(id, None)
+            yield draw.choice(["unsubscribe", "unsubscribe_hosted"]), id
+        elif action < 0.4:
+            is_at = kinds.get(id) in (TopKSubscription, NearbyTrendingSubscription)
+            if draw.random() < 0.05:
+                is_at = not is_at  # which is refused
+            yield "move", id, at if is_at else around, False
+        elif action < 0.44:
+            yield "advance", now
+        else:
+            name = f"m{number}"
+            if said and draw.random() < 0.05:
+                name = draw.choice(said)  # it replaces that message
+            said.append(name)
+            late = draw.choice([0, 0, 0, 20.0])
+            ends = draw.choice([None, None, now + 5])
+            yield Message(name, keywords=words, at=at, time=max(0.0, now - late), expires=ends)
+
+
+class OneBroker:
+    """All in one process."""
+
+    def __init__(self, window):
+        self.broker = Broker(top=ScanTopK(window, lateness=float("inf")), moving=ScanMoving())
+        self._kinds = {}
+        self.refused = []  # ids of rows that break a rule
+        self.matches = []
+
+    @property
+    def hosted(self):
+        """The ids of those that have a result."""
+        return [id for id, kind in self._kinds.items() if kind is not Subscription]
+
+    def apply(self, event):
+        broker = self.broker
+        match event:
+            case Message():
+                told = broker.publish(event)
+                self.matches += [
+                    (each.subscription_id, each.message_id) for each in told if each.kind == "match"
+                ]
+                return told
+            case ("move", id, place, _):
+                try:
+                    if id in self.hosted:
+                        return broker.move(id, place)
+                except TypeError:
+                    pass  # a place of another shape
+                self.refused.append(id)
+            case ("advance", now):
+                return broker.advance(now)
+            case ("unsubscribe", id):
+                if id not in self._kinds:
+                    self.refused.append(id)
+                self._end(id)
+            case ("unsubscribe_hosted", id):
+                self._end(id)  # to a boolean one it says that the id is no longer its own
+            case _:
+                self._kinds[event.id] = type(event)
+                return broker.subscribe(event)
+        return []
+
+    def _end(self, id):
+        if self._kinds.pop(id, None):
+            self.broker.unsubscribe(id)

@@ -1,0 +1,447 @@
+"""Results in shards: after each batch what one broker has that took the same rows in order."""
+
+import random
+from functools import partial
+from itertools import islice
+
+import pytest
+
+from nearcast.broker import broker as broker_module
+from nearcast.model import (
+    Box,
+    Circle,
+    Message,
+    MovingSubscription,
+    NearbyTrendingSubscription,
+    Point,
+    Subscription,
+    TopKSubscription,
+    TrendingSubscription,
+)
+from nearcast.pipeline.hosted import shard as shard_module
+from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.partitioning import Hash, Location, hash_ids
+from nearcast.storage import BadFile
+from nearcast.topk import CountWindow
+from tests.pipeline.hosted_histories import OneBroker, random_events
+from tests.pipeline.in_process import InProcessStream, log_table, planned
+
+HERE, THERE = Point(2.35, 48.86), Point(2.45, 48.86)
+WINDOW = CountWindow(20)
+
+
+def tea(id="tea", **options):
+    return TopKSubscription(id, "tea", HERE, **options)
+
+
+def said(*ids, text="tea"):
+    return [Message(id, text=text, at=HERE) for id in ids]
+
+
+class Story:
+    """A stream in this process; each call is a batch."""
+
+    def __init__(self, folder, shards=2, window=WINDOW, **options):
+        way = options.pop("way", None) or Hash(shards)
+        settings = ResultSettings(window, half_life=options.pop("half_life", 3600.0))
+        self.stream = InProcessStream(folder, way, results=settings, **options)
+        self.batch = -1
+        self.offset = 0
+
+    def run(self, events, again=False, **options):
+        """What the sink gets."""
+        if not again:
+            self.batch += 1
+            self.table = log_table(events, self.offset)
+            self.offset += len(self.table)
+        self.output = self.stream.process(self.batch, self.table, **options)
+        return self.output.notifications().to_pylist()
+
+    def told(self, events, **options):
+        return [
+            (each["position"], each["cause"], each["subscription_id"], each["entered"])
+            for each in self.run(events, **options)
+        ]
+
+    def result(self, id):
+        import pyarrow as pa
+
+        shards = self.stream.partitioning.shards
+        home = int(hash_ids(pa.array([id]))[0] % shards)
+        return self.stream.shard(home).result(id)
+
+    def rejects(self):
+        return self.output.rejects().to_pylist()
+
+
+@pytest.fixture
+def story(tmp_path):
+    return Story(tmp_path)
+
+
+def test_rows_are_taken_in_their_order(story):
+    events = [*said("a"), tea(), *said("b"), ("unsubscribe_hosted", "tea"), *said("c")]
+    assert story.told(events) == [(1, None, "tea", ["a"]), (2, "b", "tea", ["b"])]
+    assert story.output.results().to_pylist() == [
+        {"subscription_id": "tea", "kind": None, "items": None}
+    ]
+
+
+def test_another_kind_of_the_same_id_ends_a_list(story):
+    assert story.told([tea(), Subscription("tea", "cake"), *said("a")]) == []
+    [match] = story.run(said("b", text="cake"))
+    assert (match["kind"], match["subscription_id"]) == ("match", "tea")
+    assert story.told([tea(), *said("c", text="cake")]) == [(4, None, "tea", ["a"])]
+
+
+@pytest.mark.parametrize("way", [Hash(1), Hash(3), planned(Location, 3)])
+def test_to_unsubscribe_takes_whatever_has_the_id(tmp_path, way):
+    story = Story(tmp_path, way=way)
+    story.run([tea("a"), Subscription("b", "tea")])
+    story.run([("unsubscribe", "a"), ("unsubscribe", "b"), ("unsubscribe", "nobody")])
+    assert [each["id"] for each in story.rejects()] == ["nobody"]
+    assert story.run(said("m")) == []
+
+
+def test_a_row_that_breaks_a_rule_is_a_reject(story):
+    story.run([tea("large", k=1_000_000), tea(), *said("a")])
+    [reject] = story.rejects()
+    assert (reject["id"], "k 1000000 is more than" in reject["reason"]) == ("large", True)
+    assert story.result("tea").items == [("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("id", "place", "reason"),
+    [
+        ("nobody", HERE, "subscription 'nobody' has no result that could move"),
+        ("tea", Circle(HERE, 9), "cannot move to Circle"),
+        ("walk", HERE, "cannot move to Point"),
+    ],
+)
+def test_a_move_that_breaks_a_rule_changes_nothing(story, id, place, reason):
+    story.run([*said("a"), tea(), MovingSubscription("walk", "tea", Circle(HERE, 1000))])
+    assert story.run([("move", id, place, False)]) == []
+    assert [reason in each["reason"] for each in story.rejects()] == [True]
+    assert story.result("walk") == ("enter", ["a"])
+
+
+def test_rows_without_a_place_or_an_id_are_rejects(story):
+    table = log_table([tea(), ("move", "tea", HERE, False), ("advance", 3)])
+    ids = table.set_column(2, "id", table["id"].take([0, 2, 2]))
+    story.run([])
+    story.table = ids
+    story.run(None, again=True)
+    assert ["id is null" in each["reason"] for each in story.rejects()] == [True]
+
+
+def test_a_result_follows_who_moves_and_time(story):
+    rows = story.run(
+        [
+            Message("a", text="tea", at=HERE, time=0, expires=60),
+            Message("b", text="tea", at=THERE, time=1),
+            MovingSubscription("walk", "tea", Circle(HERE, 1000)),
+            ("move", "walk", Circle(THERE, 1000), False),
+            ("move", "walk", Circle(HERE, 1000), False),
+        ]
+    )
+    assert story.stream.hosted_files.next_expiry == 60.0
+    story.run([tea()])  # to one shard only
+    story.stream.restart()
+    assert story.stream.hosted_files.next_expiry == 60.0
+    rows += story.run([("advance", 60)])
+    assert sorted((each["position"], each["kind"], each["message_id"]) for each in rows) == [
+        (2, "enter", "a"), (3, "enter", "b"), (3, "leave", "a"),
+        (4, "enter", "a"), (4, "leave", "b"), (6, "leave", "a"),
+    ]  # fmt: skip
+    assert story.result("walk") == ("enter", [])
+    assert story.stream.hosted_files.next_expiry == float("inf")
+
+
+def test_terms_are_told_of_a_region_and_of_a_neighbourhood(story):
+    around = Circle(HERE, 1000)
+    rows = story.told(
+        [
+            TrendingSubscription("in", around),
+            NearbyTrendingSubscription("by", HERE),
+            Message("a", text="jazz", at=HERE),
+            Message("b", text="jazz tea", at=THERE),
+        ]
+    )
+    assert sorted(rows) == [
+        (2, "a", "by", ["jazz"]), (2, "a", "in", ["jazz"]), (3, "b", "by", ["tea"])
+    ]  # fmt: skip
+    [moved] = story.run([("move", "in", Circle(THERE, 1000), False)])
+    assert (moved["kind"], moved["entered"]) == ("trend", ["tea"])
+    assert [each["item"] for each in moved["items"]] == ["jazz", "tea"]
+
+
+def test_who_asks_is_told_how_far_it_may_go(story):
+    walk = ("move", "walk", Circle(HERE, 1000), True)
+    far = Message("far", text="tea", at=THERE)  # 7.3 km away
+    near = Message("near", text="tea", at=Point(2.37, 48.86))  # 1.5 km: not in, but close
+
+    def safe(events):
+        return [(each["kind"], each["score"]) for each in story.run(events)]
+
+    assert safe([far, MovingSubscription("walk", "tea", Circle(HERE, 1000)), walk]) == [
+        ("safe", 2000.0)
+    ]
+    story.stream.restart()
+    assert safe([near]) == [("safe", 0.0)]
+    assert safe([walk]) == [("safe", 250.0)]
+    assert safe([("move", "walk", Box(2, 48, 3, 49), True)])[-1] == ("safe", 0.0)  # of no box
+    assert len(story.stream.shard(0)) + len(story.stream.shard(1)) == 1
+
+
+def test_many_messages_tell_a_list_once(story):
+    story.run([tea(k=2), *said("before")])
+    many = [Message(f"m{n}", text="tea", at=Point(2.35 + n / 1e4, 48.86)) for n in range(200)]
+    [told] = story.run(many)
+    assert (told["position"], told["cause"]) == (201, "m199")
+    assert [each["item"] for each in told["items"]] == ["m180", "m181"]  # of the last 20
+    assert (told["entered"], told["left"]) == (["m180", "m181"], ["before"])
+    assert len(story.run(many[:64])) > 1
+
+
+def test_ids_may_be_integers(tmp_path):
+    import pyarrow as pa
+
+    story = Story(tmp_path)
+    schema = pa.schema(
+        [
+            pa.field(f.name, pa.int64()) if f.name.endswith("_id") else f
+            for f in story.stream.schema()
+        ]
+    )
+    story.stream.schema = lambda: schema.set(
+        schema.get_field_index("cause"), pa.field("cause", pa.int64())
+    )
+    walk = MovingSubscription(7, "tea", Circle(HERE, 1000))
+    events = [walk, tea(8), ("move", 7, Circle(HERE, 1000), True)]
+    events += [Message(n, text="tea", at=HERE, time=n) for n in range(100)]
+    story.table = log_table(events, ids="int64")
+    story.batch = 0
+    rows = story.run(None, again=True)
+    assert {each["subscription_id"] for each in rows} == {7, 8}
+    assert [each["message_id"] for each in rows if each["kind"] == "enter"] == list(range(100))
+    assert [each["score"] for each in rows if each["kind"] == "safe"] == [2000.0, 0.0]
+
+
+def check_results(story, one):
+    for id in one.hosted:
+        found, wanted = story.result(id), one.broker.results(id)
+        if found.kind == "enter":
+            assert found.items == wanted
+            continue
+        assert [name for name, _ in found.items] == [name for name, _ in wanted], id
+        for (_, score), (_, right) in zip(found.items, wanted, strict=True):
+            assert score == pytest.approx(right, rel=1e-9)
+    assert sum(len(story.stream.shard(n)) for n in story.stream.keepers) == len(one.hosted)
+
+
+def key(told):
+    return told[0], told[1], told[2], str(told[3])
+
+
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 20))]
+)
+def test_shards_have_what_one_broker_has(tmp_path, shards, seed):
+    play(tmp_path, seed, Hash(shards), 400)
+
+
+def test_whatever_way_matches_are_divided(tmp_path):
+    play(tmp_path, 4, planned(Location, 3), 150)
+
+
+def play(folder, seed, way, length):
+    """Batches, restarts, lost keepers, batches that come again, snapshots now and then."""
+    story = Story(folder, way=way, snapshot_after=40)
+    one, draw = OneBroker(WINDOW), random.Random(seed)
+    events, snapshots = random_events(seed, length), set()
+    while batch := list(islice(events, draw.choice([3, 17, 90]))):
+        expected, refused = [], len(one.refused)
+        for offset, event in enumerate(batch, story.offset):
+            expected += [
+                (offset, each.subscription_id, each.kind, each.message_id)
+                for each in one.apply(event)
+            ]
+        fate = draw.random()
+        if fate < 0.1:
+            story.stream.restart()
+        elif fate < 0.2:
+            story.stream.keepers.pop(draw.randrange(way.shards), None)
+        rows = story.run(batch, tasks=draw.choice([1, 3]))
+        if fate > 0.9:  # it comes again, of which the sink was told
+            story.stream.restart()
+            assert story.run(None, again=True) == rows
+        found = [
+            (each["position"], each["subscription_id"], each["kind"], each["message_id"])
+            for each in rows
+        ]
+        assert sorted(found, key=key) == sorted(expected, key=key)
+        assert sorted(each["id"] for each in story.rejects()) == sorted(one.refused[refused:])
+        for keeper in story.stream.keepers.values():
+            if saved := keeper._saver.finished(wait=True):
+                keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
+                snapshots.add(saved.path)
+        if not story.stream.keepers:
+            story.run([])
+        for number in range(way.shards):
+            if number not in story.stream.keepers or story.stream.shard(number) is None:
+                break
+        else:
+            check_results(story, one)
+    assert snapshots
+
+
+def test_the_first_of_a_kind_finds_the_same_in_every_shard(tmp_path, monkeypatch):
+    """What comes first in another shard makes all of them remember, beyond the last messages."""
+    monkeypatch.setattr(broker_module, "RECENT", 10)
+    monkeypatch.setattr("nearcast.broker.broker.Followers", partial(broker_module.Followers))
+    story = Story(tmp_path, shards=5)
+    one = broker_module.Broker(top=story.stream.results.new_broker()._kinds["top"].index)
+    draw = random.Random(3)
+
+    def talk(count, first):
+        return [
+            Message(f"m{n}", text=draw.choice(["tea", "bus", "jazz"]), at=HERE, time=float(n))
+            for n in range(first, first + count)
+        ]
+
+    def both(events):
+        story.run(events)
+        for event in events:
+            if isinstance(event, Message):
+                one.publish(event)
+            else:
+                one.subscribe(event)
+
+    names = [f"n{n}" for n in range(8)]
+    both(talk(35, 0))
+    for kind in ("trend", "near", "move"):
+        for number, name in enumerate(names):
+            make = {
+                "trend": lambda id: TrendingSubscription(id, Box(2, 48, 3, 49), 3),
+                "near": lambda id: NearbyTrendingSubscription(id, HERE, 3),
+                "move": lambda id: MovingSubscription(id, "tea OR bus", Circle(HERE, 10.0)),
+            }[kind]
+            both([make(f"{kind}-{name}"), *talk(9, 100 * number + len(names) * ord(kind[0]) * 100)])
+            assert story.result(f"{kind}-{name}").items == pytest.approx(
+                one.results(f"{kind}-{name}")
+            )
+
+
+def test_a_snapshot_of_another_format_is_refused(story, tmp_path):
+    story.run([tea(), *said("m")])
+    shard = story.stream.shard(0)
+    shard.save(tmp_path / "saved")
+    about = tmp_path / "saved" / "about.json"
+    about.write_text(about.read_text().replace('"format": 1', '"format": 2'))
+    with pytest.raises(BadFile, match="has format 2, this Nearcast reads 1; start a new"):
+        type(shard).load(tmp_path / "saved")
+    about.unlink()
+    with pytest.raises(BadFile, match="is damaged"):
+        type(shard).load(tmp_path / "saved")
+
+
+def test_a_damaged_changelog_is_named(story):
+    story.run([tea(), *said("a")])
+    [path] = sorted(story.stream.state.hosted().folder.glob("shard-0000/changes-*"))
+    good = path.read_bytes()
+    story.stream.restart()
+    for bad in (good[:-100], good[:200] + bytes([good[200] ^ 1]) + good[201:]):
+        path.write_bytes(bad)
+        with pytest.raises(BadFile, match=str(path)):
+            story.run(said("b"))
+        story.batch -= 1
+    path.write_bytes(good)
+    story.run(said("b"))
+    assert story.result("tea").items == [("b", 1.0), ("a", 1.0)]
+
+
+def test_a_missing_changelog_is_noticed(story):
+    for id in "abc":
+        story.run([tea(), *said(id)])
+    files = story.stream.state.hosted().folder.glob("shard-*/changes-000000000001.near")
+    for path in files:
+        path.unlink()
+    story.stream.restart()
+    with pytest.raises(BadFile, match="a file of the checkpoint is missing"):
+        story.run(said("d"))
+
+
+def test_a_copy_that_failed_in_the_middle_is_made_again(story, monkeypatch):
+    story.run([tea(), *said("a")])
+
+    def half(self, rows, output):
+        self._broker.publish(Message("half", text="tea", at=HERE))
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module.HostedShard, "apply", half)
+        with pytest.raises(MemoryError):
+            story.run(said("b"))
+    story.run(None, again=True)
+    assert story.stream.last_steps[0]["hosted"]["freshness"] == "restored"
+    assert story.result("tea").items == [("b", 1.0), ("a", 1.0)]
+    story.run(said("c"))
+    assert {step["hosted"]["freshness"] for step in story.stream.last_steps} == {"hot"}
+
+
+def test_a_copy_that_missed_a_batch_catches_up(story):
+    story.run([tea(), *said("a")])
+    kept = dict(story.stream.keepers)
+    story.stream.keepers.clear()  # on another host
+    story.run(said("b"))
+    story.stream.keepers.update(kept)
+    story.run(said("c"))
+    assert {step["hosted"]["freshness"] for step in story.stream.last_steps} == {"caught up"}
+    assert [id for id, _ in story.result("tea").items] == ["c", "b", "a"]
+
+
+def test_a_snapshot_that_fails_is_put_off(story, monkeypatch):
+    story.stream.snapshot_after = 1
+
+    def full(self, folder):
+        raise OSError("no space left")
+
+    story.run([tea(), *said("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(shard_module.HostedShard, "save", full)
+        story.run(said("b"))
+        for keeper in story.stream.keepers.values():
+            assert keeper._saver.finished(wait=True) is None
+    story.run(said("c"))
+    assert "no new snapshot of the results of shard 0" in story.stream.hosted_files.problem
+    assert "OSError: no space left" in story.stream.hosted_files.problem
+
+
+def test_what_a_snapshot_replaces_is_deleted(story):
+    story.stream.snapshot_after = 1
+    story.run([tea()])
+    for number in range(8):
+        story.run(said(f"m{number}"))
+        for keeper in story.stream.keepers.values():
+            if saved := keeper._saver.finished(wait=True):
+                keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
+    for shard in (0, 1):
+        files = list(story.stream.state.hosted().shard_folder(shard).iterdir())
+        assert len([path for path in files if path.name.startswith("snapshot")]) <= 3
+        assert len([path for path in files if path.name.startswith("changes")]) <= 4
+
+
+def test_scores_of_terms_are_told_anew_in_turn(story, monkeypatch):
+    monkeypatch.setattr(shard_module, "REFRESHED", 1)
+    around = Box(2, 48, 3, 49)
+    story.run([TrendingSubscription("a", around), TrendingSubscription("b", around)])
+    story.run([Message("m", text="jazz", at=HERE, time=0)])
+    written = set()
+    for n in range(1, 5):
+        story.run([("advance", 3600.0 * n)])
+        written |= {
+            (row["subscription_id"], row["items"]) for row in story.output.results().to_pylist()
+        }
+    assert {("a", '[["jazz", 0.0625]]'), ("b", '[["jazz", 0.0625]]')} & written
+    assert {id for id, _ in written} == {"a", "b"}

@@ -1,0 +1,176 @@
+"""Results in a stream of Spark: keepers are found, survive, are replaced, and told of once."""
+
+import os
+import signal
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from nearcast.model import Circle, Message, MovingSubscription, Point, TopKSubscription
+from nearcast.pipeline import (
+    FilesSink,
+    Hash,
+    Log,
+    NotificationStore,
+    ResultSettings,
+    StoreSink,
+    read_log,
+    stream,
+)
+from nearcast.pipeline.state import BadCheckpoint
+from nearcast.topk import CountWindow
+from tests.pipeline.hosted_histories import OneBroker, random_events
+from tests.pipeline.in_process import log_table
+
+ROWS = 30
+WINDOW = CountWindow(20)
+
+
+class Story:
+    """A log of every kind of row, a stream that follows it, and one broker that takes the same."""
+
+    def __init__(self, spark, folder, seed=1):
+        self.folder = folder
+        self.log = Log(folder / "log")
+        self.expected = []
+        self._spark = spark
+        self._one = OneBroker(WINDOW)
+        self._events = random_events(seed, 10**6)
+
+    def append(self, rows=ROWS):
+        """So many rows at once."""
+        events = list(islice(self._events, rows))
+        offsets = self.log.append(log_table(events).drop_columns(["offset"]))
+        for offset, event in zip(offsets, events, strict=True):
+            self.expected += [
+                (offset, each.subscription_id, each.kind, each.message_id or "")
+                for each in self._one.apply(event)
+            ]
+
+    def start(self, **options):
+        return stream(
+            read_log(self._spark, self.log.path, rows_per_batch=ROWS),
+            sink=options.pop("sink", None) or StoreSink(self.folder / "store"),
+            checkpoint=self.folder / "checkpoint",
+            partitioning=Hash(2),
+            results=ResultSettings(WINDOW),
+            snapshot_after=options.pop("snapshot_after", 50),
+        )
+
+    def check(self):
+        rows = NotificationStore(self.folder / "store").read().to_pylist()
+        names = ("position", "subscription_id", "kind")
+        found = [(*(row[name] for name in names), row["message_id"] or "") for row in rows]
+        assert [row[0] for row in found] == sorted(row[0] for row in found)
+        assert sorted(found) == sorted(self.expected)
+
+
+def keepers():
+    """The processes that keep a shard."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"hosted.keeper_process" in words:
+            found.append(int(process.name))
+    return found
+
+
+@pytest.fixture
+def story(spark, tmp_path):
+    return Story(spark, tmp_path)
+
+
+def test_every_change_is_told_once_and_keepers_are_found(story):
+    story.append(10 * ROWS)
+    running = story.start()
+    try:
+        running.process_all_available()
+        summary, first = running.summary, running.recent[0]
+        assert len(running.recent) == 10
+        assert first.keepers_restored == 2
+        assert 1 - sum(each.keepers_restored for each in running.recent[1:]) / 18 >= 0.95
+        assert summary.keeper_hit_rate >= 0.9
+        assert summary.notifications == len(story.expected)
+    finally:
+        running.stop()
+    story.check()
+    assert list((story.folder / "checkpoint").glob("nearcast/hosted/shard-*/snapshot-*"))
+    story.append()
+    again = story.start()
+    assert again.next_expiry == running.next_expiry  # before anybody has asked
+    again.process_all_available()
+    again.stop()
+    story.check()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+def test_keepers_that_are_killed_are_missed_by_nobody(story):
+    running = story.start(snapshot_after=10**9)
+    try:
+        for _ in range(3):
+            story.append()
+            running.process_all_available()
+            for process in keepers():
+                os.kill(process, signal.SIGKILL)
+        story.append()
+        running.process_all_available()
+        assert [each.keepers_restored for each in running.recent] == [2, 2, 2, 2]
+        story.append()
+        running.process_all_available()
+        assert running.recent[-1].keepers_hot == 2
+    finally:
+        running.stop()
+    story.check()
+
+
+def test_files_have_all_columns(story, spark):
+    story.append(3 * ROWS)
+    running = story.start(sink=FilesSink(story.folder / "files"))
+    running.process_all_available()
+    running.stop()
+    rows = spark.read.parquet(str(story.folder / "files")).collect()
+    found = [(r.position, r.subscription_id, r.kind, r.message_id or "") for r in rows]
+    assert sorted(found) == sorted(story.expected)
+    assert {row.kind for row in rows} >= {"match", "top", "trend", "enter"}
+
+
+def test_two_streams(story, spark, tmp_path):
+    """Events from one, messages from another; in each batch the events come first."""
+    at = Point(2.35, 48.86)
+    story.log.subscribe(
+        [TopKSubscription("best", "tea", at), MovingSubscription("walk", "tea", Circle(at, 9.0))]
+    )
+    with Log(tmp_path / "messages") as messages:
+        messages.publish([Message("m", text="tea", at=at)])
+        said = read_log(spark, messages.path).drop("kind", "keywords", "region", "offset")
+        running = stream(
+            read_log(spark, story.log.path).drop("text", "lon", "lat"),
+            said,
+            sink=StoreSink(tmp_path / "store"),
+            checkpoint=tmp_path / "checkpoint",
+            results=ResultSettings(),
+        )
+        running.process_all_available()
+        running.stop()
+    rows = NotificationStore(tmp_path / "store").read().to_pylist()
+    assert sorted((row["subscription_id"], row["kind"]) for row in rows) == [
+        ("best", "top"),
+        ("walk", "enter"),
+    ]
+
+
+def test_a_checkpoint_of_other_results_is_refused(story):
+    story.append()
+    story.start().stop()
+    with pytest.raises(BadCheckpoint, match=r"was made with results \{.*\}, now it is None"):
+        stream(
+            read_log(story._spark, story.log.path),
+            sink=StoreSink(story.folder / "store"),
+            checkpoint=story.folder / "checkpoint",
+            partitioning=Hash(2),
+        )
