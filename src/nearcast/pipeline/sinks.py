@@ -15,13 +15,18 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from nearcast.pipeline.durable_parquet import write_parquet
+from nearcast.durable_files import (
+    make_folder,
+    remove_unfinished,
+    sync_folder,
+    whole_file,
+    whole_folder,
+)
+from nearcast.pipeline.durable_parquet import read_parquet, write_parquet
 from nearcast.pipeline.notification_store import NotificationStore
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.step import VOTES
-from nearcast.storage import sync_folder, write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,13 @@ class BatchOutput:
 
     def notifications(self) -> pa.Table:
         """All of them, in the order of the messages."""
-        tables = [pq.read_table(path) for path in self.notification_files]
+        tables = [read_parquet(path) for path in self.notification_files]
         found = [table.cast(self.schema) for table in tables if len(table)]
         return pa.concat_tables([self.schema.empty_table(), *found]).sort_by("position")
 
     def rejects(self) -> pa.Table:
         """side, id, reason, row.  An id is unknown when all shards that might have it say so."""
-        tables = [pq.read_table(path) for path in self.reject_files]
+        tables = [read_parquet(path) for path in self.reject_files]
         if not tables:
             return REJECTS.empty_table()
         table = pa.concat_tables(tables)
@@ -103,10 +108,12 @@ class FilesSink(Sink):
         self._folder = Path(folder)
 
     def open(self, stream: str) -> None:
-        (self._folder / "_rejects").mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder / "_rejects")
+        remove_unfinished(self._folder, "batch=*")
         owner = self._folder / "_stream"
         if not owner.exists():
-            write_text(owner, stream)
+            with whole_file(owner) as file:
+                file.write(stream.encode())
         elif owner.read_text() != stream:
             raise ValueError(
                 f"{self._folder} has batches of another stream, whose numbers would be taken for "
@@ -119,17 +126,13 @@ class FilesSink(Sink):
             target = self._folder / "_rejects" / f"batch-{output.number}.parquet"
             write_parquet(target, [rejects], {})
         target = self._folder / f"batch={output.number}"
-        filled = [path for path in output.notification_files if pq.read_metadata(path).num_rows]
-        if target.exists() or not filled:
-            return
-        temporary = self._folder / f"._batch-{output.number}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        for path in filled:
-            _link(path, temporary / f"{path.parent.name}-{path.name}")
-        sync_folder(temporary)
-        os.replace(temporary, target)
-        sync_folder(self._folder)
+        filled = [path for path in output.notification_files if len(read_parquet(path))]
+        if target.exists():
+            sync_folder(self._folder)  # who was killed may not have waited for it
+        elif filled:
+            with whole_folder(target) as unfinished:
+                for path in filled:
+                    _link(path, unfinished / f"{path.parent.name}-{path.name}")
 
 
 class CallbackSink(Sink):

@@ -14,19 +14,20 @@ done and gives the same again.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nearcast.durable_files import make_folder, remove, remove_unfinished, sync_folder
 from nearcast.pipeline.partitioning import Partitioning, load_partitioning
-from nearcast.storage import sync_folder, write_text
+from nearcast.storage import BadFile, read_json, write_json
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)
+"""Format 1 is the same, but for the checksum of state.json."""
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
 _NUMBERED = re.compile(r"(changes|rejects|notifications)-(\d{12})\.\w+")
@@ -75,17 +76,12 @@ class StateFolder:
         path = folder / "state.json"
         if not path.exists():
             for shard in range(partitioning.shards):
-                _shard_folder(folder, shard).mkdir(parents=True, exist_ok=True)
+                make_folder(_shard_folder(folder, shard))
             partitioning.save(folder / "partitioning.near")
             content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
-            write_text(path, json.dumps(content, indent=1))
+            write_json(path, content)
         else:
-            content = _read_json(path)
-            if content.get("format") != FORMAT:
-                raise BadCheckpoint(
-                    f"{folder} has format {content.get('format')}, this Nearcast reads {FORMAT}; "
-                    "start a new checkpoint, or use the release that made it"
-                )
+            content = _read_about(path)
             for name, value in facts.items():
                 if content.get(name) != value:
                     raise BadCheckpoint(
@@ -124,12 +120,13 @@ class StateFolder:
         folder = self.shard_folder(shard)
         if not folder.is_dir():
             raise BadCheckpoint(f"{folder} is missing; restore the whole checkpoint")
+        remove_unfinished(folder)
+        # Who was killed may not have waited for the last names, and what they replace is removed.
+        sync_folder(folder)
         newest = ShardFiles()
         changes = []
         for path in folder.iterdir():
-            if path.name.startswith("."):
-                remove(path)
-            elif found := _SNAPSHOT.fullmatch(path.name):
+            if found := _SNAPSHOT.fullmatch(path.name):
                 if int(found[1]) > newest.snapshot_batch:
                     newest = ShardFiles(path, int(found[1]))
             elif (found := _NUMBERED.fullmatch(path.name)) and found[1] == "changes":
@@ -168,8 +165,8 @@ class StateFolder:
 
     def remove_outputs(self, shard: int, batch: int) -> None:
         """Delete what a batch gave that the sink has for good."""
-        self.notifications(shard, batch).unlink(missing_ok=True)
-        self.rejects(shard, batch).unlink(missing_ok=True)
+        remove(self.notifications(shard, batch))
+        remove(self.rejects(shard, batch))
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""
@@ -182,24 +179,22 @@ class StateFolder:
                 and found[1] == "changes"
                 and int(found[2]) <= files.snapshot_batch
             ):
-                path.unlink(missing_ok=True)
+                remove(path)
 
 
 def _shard_folder(folder: Path, shard: int) -> Path:
     return folder / f"shard-{shard:04d}"
 
 
-def remove(path: Path) -> None:
-    """Delete a file or a folder, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_about(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as error:
-        raise BadCheckpoint(f"{path} is damaged: {error}; restore the checkpoint") from None
+        content: dict[str, Any] = read_json(path, unchecked=lambda made: made.get("format") == 1)
+    except BadFile as error:
+        raise BadCheckpoint(f"{error}, or restore the whole checkpoint") from None
+    if content.get("format") not in READABLE:
+        raise BadCheckpoint(
+            f"{path.parent} has format {content.get('format')}, this Nearcast reads "
+            f"{' and '.join(map(str, READABLE))}; start a new checkpoint, or use the release that "
+            "made it"
+        )
     return content

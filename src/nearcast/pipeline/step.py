@@ -72,6 +72,8 @@ def run_step(
         return
     # What was done before a crash is not done again.
     facts = read_facts(state.notifications(shard, batch))
+    if facts and facts["rejects"] and read_facts(state.rejects(shard, batch)) is None:
+        facts = None  # they are damaged
     if facts is None:
         step = Step(state, batch, shard, partitioning, make_index)
         facts = step.run(parts, files[shard])
