@@ -32,6 +32,15 @@ class Disk:
         """Give a file or folder another name; a file that has it is replaced."""
         os.replace(source, target)
 
+    def link(self, path: Path, target: Path) -> None:
+        """Give a durable file a second name; a copy where that is on another disk."""
+        try:
+            os.link(path, target)
+        except OSError:
+            shutil.copy2(path, target)
+            with open(target, "rb") as file:
+                os.fsync(file.fileno())
+
     def make_folder(self, path: Path) -> None:
         """A new folder, unless it is there."""
         path.mkdir(exist_ok=True)
@@ -106,6 +115,11 @@ def make_folder(path: Path) -> None:
 def sync_folder(path: Path) -> None:
     """Make durable which files a folder has: what was made, renamed or removed in it."""
     disk.sync_folder(path)
+
+
+def link(path: Path, target: Path) -> None:
+    """Give a durable file a second name, in a folder that is yet to be synced."""
+    disk.link(path, target)
 
 
 def remove(path: Path) -> None:

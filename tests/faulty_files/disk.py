@@ -57,7 +57,6 @@ class FaultyDisk(Disk):
         self.root = root
         self.faults = Counter()
         self._draw = draw
-        self._files = {}  # written to and not yet closed, or not durable: by node
         self._order = None
         self._is_dead = False
         self._tree = _Folder()
@@ -110,7 +109,15 @@ class FaultyDisk(Disk):
             self._parent(target).put(target.name, node)
             self._parent(source).put(source.name, None)
 
+    def link(self, path, target):
+        with self._meeting(CREATE):
+            super().link(path, target)
+            self._parent(target).put(target.name, self._parent(path).names[path.name])
+
     def make_folder(self, path):
+        if not path.is_relative_to(self.root):
+            super().make_folder(path)
+            return
         with self._meeting(MAKE_FOLDER):
             if not path.is_dir():
                 super().make_folder(path)
@@ -118,7 +125,7 @@ class FaultyDisk(Disk):
 
     def sync_folder(self, path):
         if not path.is_relative_to(self.root):
-            return  # above the root, or of a database
+            return  # that of a database, say
         with self._meeting(SYNC_FOLDER):
             self._folder(path).sync()
 

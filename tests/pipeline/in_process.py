@@ -143,8 +143,8 @@ class InProcessStream:
             [path for path in rejects if path.exists()],
         )
 
-    def snapshot(self, shard):
-        """What the compactor does, and taking it over."""
+    def snapshot(self, shard, tries=1):
+        """What the compactor does, and taking it over; Spark tries a task that fails again."""
         files = self.files[shard]
         if not files.changes:
             return
@@ -159,7 +159,14 @@ class InProcessStream:
             partitioning=self.partitioning,
             make_index=self.make_index,
         )
-        list(task(iter([pa.record_batch({"id": [0]})])))
+        while tries:
+            tries -= 1
+            try:
+                list(task(iter([pa.record_batch({"id": [0]})])))
+                break
+            except OSError:
+                if not tries:
+                    raise
         self.files[shard] = ShardFiles(target, newest)
         self.state.remove_superseded(shard, self.files[shard])
 

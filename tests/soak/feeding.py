@@ -48,6 +48,11 @@ class Feeder:
         self._is_finished = True
         self._log.close()
 
+    @property
+    def log(self):
+        """Where the rows are."""
+        return self._log
+
     def append(self, events):
         """Append events, known to the oracle."""
         append_to(self._log, events)

@@ -7,7 +7,6 @@ that is what makes the effect exactly-once.
 from __future__ import annotations
 
 import os
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearcast.durable_files import (
+    link,
     make_folder,
     remove_unfinished,
     sync_folder,
@@ -132,7 +132,7 @@ class FilesSink(Sink):
         elif filled:
             with whole_folder(target) as unfinished:
                 for path in filled:
-                    _link(path, unfinished / f"{path.parent.name}-{path.name}")
+                    link(path, unfinished / f"{path.parent.name}-{path.name}")
 
 
 class CallbackSink(Sink):
@@ -150,13 +150,3 @@ class CallbackSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         self._function(output.number, output.notifications(), output.rejects())
-
-
-def _link(path: Path, target: Path) -> None:
-    """The same file under another name; a copy where that is on another disk."""
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copy2(path, target)
-        with open(target, "rb") as file:
-            os.fsync(file.fileno())
