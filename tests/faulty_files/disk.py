@@ -75,10 +75,9 @@ class FaultyDisk(Disk):
         """The fault happens at a call that it can hit, when `calls` others have gone well."""
         self._order = fault, calls
 
-    @property
-    def has_order(self):
-        """Is there a fault that has not happened yet?"""
-        return self._order is not None
+    def be_good(self):
+        """What was ordered and has not happened does not happen."""
+        self._order = None
 
     def restart(self):
         """As when the process is started again, after the machine if need be."""

@@ -26,8 +26,8 @@ from tests.soak.feeding import ENDLESS, Feeder
 from tests.soak.verdict import differences
 
 SHARDS = 2
-MOST_CALLS = 60
-"""A batch with a snapshot makes about so many calls of the disk."""
+MOST_CALLS = 40
+"""A batch makes about so many calls of the disk."""
 BIT_FLIP = "bit flip"
 FULL_DATABASE, CUT_SHORT, DATABASE_FLIP = "full database", "cut short", "database bit flip"
 
@@ -83,6 +83,7 @@ class _Storm:
         self._images = 0
         self.batch = 0
         self._ends = [0]  # of the batches in the log: what Spark has decided
+        self._packed = {}  # rows of the batch on their way to their shards
         self._stream = self._store = None
 
     @property
@@ -95,18 +96,15 @@ class _Storm:
         if self._draw.random() < 0.3:
             self._harm_log()
         self._ends.append(self.feeder.rows)
-        if self._draw.random() < 0.9:
-            fault = self._draw.choice(FAULTS)
-            self._until_done(lambda: self.disk.order(fault, self._draw.randrange(MOST_CALLS)))
-        else:
-            self._until_done(self._flip_any_bit)
+        if self._draw.random() < 0.2:
+            self._flip_any_bit()
+        self._until_done(most_faults=self._draw.randrange(1, 8))
 
     def drain(self):
         """Once more, and nothing fails."""
-        self.disk.order(None, ENDLESS)
         self._append()
         self._ends.append(self.feeder.rows)
-        self._until_done(lambda: None)
+        self._until_done(most_faults=0)
 
     def problems(self):
         """What is not as the oracle says."""
@@ -124,10 +122,12 @@ class _Storm:
 
     # ------------------------------------------------------------ the stream
 
-    def _until_done(self, harm):
-        """Try the batch until it is done; harm is ordered before the first try."""
-        harm()
+    def _until_done(self, most_faults):
+        """Try the batch, and a snapshot, until they are done."""
         while self.batch < len(self._ends) - 1 or self._stream is None:
+            if most_faults:
+                most_faults -= 1
+                self.disk.order(self._draw.choice(FAULTS), self._draw.randrange(MOST_CALLS))
             try:
                 if self._stream is None:
                     self._start()
@@ -141,6 +141,7 @@ class _Storm:
                 if self._draw.random() < 0.5:
                     self._stream = None
         self._take_snapshot()
+        self.disk.be_good()
 
     def _start(self):
         lose_hot_copies()
@@ -158,8 +159,10 @@ class _Storm:
         for shard in stream.files:
             stream.state.remove_outputs(shard, number - 1)
         stream.files = {shard: files.before(number) for shard, files in stream.files.items()}
-        rows = self.feeder.log.read(self._ends[number], self._ends[number + 1])
-        output = stream.process(number, rows)
+        if number not in self._packed:
+            rows = self.feeder.log.read(self._ends[number], self._ends[number + 1])
+            self._packed = {number: stream.packed(rows)}
+        output = stream.process_packed(number, self._packed[number])
         self._files.commit(output)
         if self._draw.random() < 0.1:
             self._fail_to_store(output)

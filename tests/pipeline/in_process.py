@@ -114,8 +114,12 @@ class InProcessStream:
 
     def process(self, number, table, lose_between=False, tasks=1):
         """One batch through all shards."""
+        return self.process_packed(number, self.packed(table, tasks), lose_between)
+
+    def process_packed(self, number, packed, lose_between=False):
+        """One batch whose rows are on their way."""
         steps = []
-        for shard, batches in sorted(self.packed(table, tasks).items()):
+        for shard, batches in sorted(packed.items()):
             if lose_between:
                 lose_hot_copies()
             steps.append(self.step(number, shard, batches))
