@@ -45,8 +45,8 @@ class Disk:
         """A new folder, unless it is there."""
         path.mkdir(exist_ok=True)
 
-    def sync_folder(self, path: Path) -> None:
-        """Wait until it is on the disk which files a folder has."""
+    def sync_path(self, path: Path) -> None:
+        """Wait until it is on the disk which files a folder has, or what a file holds."""
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -83,7 +83,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         _give_up(temporary)
         raise
-    disk.sync_folder(path.parent)
+    disk.sync_path(path.parent)
 
 
 @contextmanager
@@ -96,12 +96,12 @@ def whole_folder(path: Path) -> Iterator[Path]:
     disk.make_folder(temporary)
     try:
         yield temporary
-        disk.sync_folder(temporary)
+        disk.sync_path(temporary)
         disk.rename(temporary, path)
     except BaseException:
         _give_up(temporary)
         raise
-    disk.sync_folder(path.parent)
+    disk.sync_path(path.parent)
 
 
 def make_folder(path: Path) -> None:
@@ -109,12 +109,12 @@ def make_folder(path: Path) -> None:
     if not path.is_dir():
         make_folder(path.parent)
         disk.make_folder(path)
-        disk.sync_folder(path.parent)
+        disk.sync_path(path.parent)
 
 
-def sync_folder(path: Path) -> None:
-    """Make durable which files a folder has: what was made, renamed or removed in it."""
-    disk.sync_folder(path)
+def sync(path: Path) -> None:
+    """Make durable what a file holds, or which files a folder has, whoever made them."""
+    disk.sync_path(path)
 
 
 def link(path: Path, target: Path) -> None:

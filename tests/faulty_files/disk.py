@@ -20,7 +20,8 @@ from nearcast.durable_files import Disk
 FAILED_RENAME, FAILED_SYNC, FULL_DISK = "failed rename", "failed sync", "full disk"
 """The call fails, and the process goes on."""
 TORN_WRITE, KILL, POWER_LOSS = "torn write", "kill", "power loss"
-"""The process is gone: after a part of a write, or anywhere; with the power, what was not synced."""
+"""The process is gone: after a part of a write, or anywhere; or with the power, and what was not
+synced too."""
 FAULTS = (FAILED_RENAME, FAILED_SYNC, FULL_DISK, TORN_WRITE, KILL, POWER_LOSS)
 
 CREATE, WRITE, SYNC, RENAME, MAKE_FOLDER, SYNC_FOLDER, REMOVE = CALLS = (
@@ -88,6 +89,11 @@ class FaultyDisk(Disk):
             self._tree = survivors
         self._is_dead, self._order = False, None
 
+    def lose_power(self):
+        """Now, and start again."""
+        self._is_dead = POWER_LOSS
+        self.restart()
+
     # ------------------------------------------------------------ what the product calls
 
     def create(self, path):
@@ -122,7 +128,7 @@ class FaultyDisk(Disk):
                 super().make_folder(path)
                 self._parent(path).put(path.name, _Folder())
 
-    def sync_folder(self, path):
+    def sync_path(self, path):
         if not path.is_relative_to(self.root):
             return  # that of a database, say
         with self._meeting(SYNC_FOLDER):

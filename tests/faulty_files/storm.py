@@ -137,7 +137,7 @@ class _Storm:
                 self.disk.restart()
                 self._stream = None
             except OSError as error:
-                assert "injected" in str(error) or "nothing was written" in str(error), error
+                _must_say(error, "injected")
                 if self._draw.random() < 0.5:
                     self._stream = None
         self._take_snapshot()
@@ -154,7 +154,7 @@ class _Storm:
         self._files = FilesSink(self.disk.root / "files")
         self._files.open(self._stream.state.key)
 
-    def _do_batch(self):
+    def _do_batch(self, flip_output=False):
         stream, number = self._stream, self.batch
         for shard in stream.files:
             stream.state.remove_outputs(shard, number - 1)
@@ -163,6 +163,8 @@ class _Storm:
             rows = self.feeder.log.read(self._ends[number], self._ends[number + 1])
             self._packed = {number: stream.packed(rows)}
         output = stream.process_packed(number, self._packed[number])
+        if flip_output:
+            self._flip_bit_of([*output.notification_files, *output.reject_files])
         self._files.commit(output)
         if self._draw.random() < 0.1:
             self._fail_to_store(output)
@@ -179,7 +181,7 @@ class _Storm:
             self.disk.restart()
             self._stream = None
         except OSError as error:
-            assert "injected" in str(error), error
+            _must_say(error, "injected")
 
     def _append(self):
         if self._draw.random() < 0.1:
@@ -198,19 +200,25 @@ class _Storm:
         paths = sorted((p for p in root.rglob("*") if p.is_file()), key=lambda p: str(p)[:-40])
         if not paths:
             return
-        path = self._draw.choice(paths)
-        good = flip_bit(path, self._draw)
-        bad = path.read_bytes()
-        self._other_faults[BIT_FLIP] += 1
-        self._stream = None
+        self._stream, is_output = None, self._draw.random() < 0.3
+        if not is_output:
+            self._flip_bit_of(paths)
         try:
             self._start()
-            self._do_batch()
+            self._do_batch(flip_output=is_output)
         except (BadFile, BadCheckpoint) as error:
-            assert str(path) in str(error), f"{path} is damaged, not named: {error}"
+            _must_say(error, str(self._flipped[0]))
         self._stream = None
-        if path.exists() and path.read_bytes() == bad:
+        path, good, bad = self._flipped
+        # What a batch gives is made anew; all else comes back from another copy.
+        if not is_output and path.exists() and path.read_bytes() == bad:
             path.write_bytes(good)
+
+    def _flip_bit_of(self, paths):
+        path = self._draw.choice(paths)
+        good = flip_bit(path, self._draw)
+        self._flipped = path, good, path.read_bytes()
+        self._other_faults[BIT_FLIP] += 1
 
     # ------------------------------------------------------------ harm to databases
 
@@ -227,7 +235,7 @@ class _Storm:
             try:
                 self._store.commit(output)
             except OSError as error:
-                assert "nothing was written" in str(error), error
+                _must_say(error, "nothing was written")
 
     def _little_space(self, folder):
         self._other_faults[FULL_DATABASE] += 1
@@ -258,11 +266,16 @@ class _Storm:
             with Log(flipped) as image:
                 assert _rows(image) in allowed, "a damaged log has other rows"
         except BadFile as error:
-            assert str(flipped) in str(error), error
+            _must_say(error, str(flipped))
 
     def _image(self, folder):
         self._images += 1
         return crash_image(folder, self._folder / f"image-{self._images}")
+
+
+def _must_say(error, text):
+    if text not in str(error):
+        raise AssertionError(f"{text!r} is not in {str(error)!r}") from error
 
 
 def _rows(log):

@@ -84,7 +84,7 @@ def test_what_is_there_after_a_restart(state):
     state.notifications(0, 11).touch()
     (old := state.new_snapshot(0, 3)).mkdir()
     (new := state.new_snapshot(0, 4)).mkdir()
-    (folder / ".snapshot-000000000099-half").mkdir()
+    (folder / ".snapshot-000000000099-half.1f").mkdir()
     (folder / ".changes-000000000012.near.x7").touch()
     (folder / "notes.txt").touch()  # somebody else's
     assert state.files(0) == ShardFiles(new, 4, (5, 11))

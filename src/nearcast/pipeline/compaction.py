@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from nearcast.durable_files import sync_folder
+from nearcast.durable_files import sync
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Partitioning
 from nearcast.pipeline.snapshot import MakeIndex, Snapshot
@@ -109,5 +109,5 @@ def _make_snapshot(
         if not target.exists():
             snapshot.with_changes(changes, partitioning).save(target)
         else:  # by a task that was tried before, which may have failed to wait for the disk
-            sync_folder(target.parent)
+            sync(target.parent)
         yield batch

@@ -19,7 +19,7 @@ from nearcast.durable_files import (
     link,
     make_folder,
     remove_unfinished,
-    sync_folder,
+    sync,
     whole_file,
     whole_folder,
 )
@@ -128,7 +128,7 @@ class FilesSink(Sink):
         target = self._folder / f"batch={output.number}"
         filled = [path for path in output.notification_files if len(read_parquet(path))]
         if target.exists():
-            sync_folder(self._folder)  # who was killed may not have waited for it
+            sync(self._folder)  # who was killed may not have waited for it
         elif filled:
             with whole_folder(target) as unfinished:
                 for path in filled:

@@ -14,20 +14,22 @@ done and gives the same again.
 
 from __future__ import annotations
 
-import os
 import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearcast.durable_files import make_folder, remove, remove_unfinished, sync_folder
+from nearcast.durable_files import make_folder, remove, remove_unfinished, sync
 from nearcast.pipeline.partitioning import Partitioning, load_partitioning
 from nearcast.storage import BadFile, read_json, write_json
 
 FORMAT = 2
 READABLE = (1, FORMAT)
 """Format 1 is the same, but for the checksum of state.json."""
+
+SPARK = "spark"
+"""The folder of Spark's own checkpoint, beside this one."""
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
 _NUMBERED = re.compile(r"(changes|rejects|notifications)-(\d{12})\.\w+")
@@ -74,6 +76,7 @@ class StateFolder:
     ) -> StateFolder:
         """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
         path = folder / "state.json"
+        _remove_empty_words(folder.parent / SPARK)
         if not path.exists():
             for shard in range(partitioning.shards):
                 make_folder(_shard_folder(folder, shard))
@@ -121,8 +124,6 @@ class StateFolder:
         if not folder.is_dir():
             raise BadCheckpoint(f"{folder} is missing; restore the whole checkpoint")
         remove_unfinished(folder)
-        # Who was killed may not have waited for the last names, and what they replace is removed.
-        sync_folder(folder)
         newest = ShardFiles()
         changes = []
         for path in folder.iterdir():
@@ -146,6 +147,11 @@ class StateFolder:
                     f"Spark's checkpoint is at batch {batch}, but {path} is of a later moment; the "
                     "two belong together: restore both, or start a new checkpoint"
                 )
+        # Made by Spark, which does not wait for the disk.
+        spark = self.folder.parent / SPARK
+        if spark.exists():
+            for made in (*spark.glob("metadata"), spark, spark.parent):
+                sync(made)
 
     def sync_plan(self, batch: int) -> None:
         """Make durable which rows Spark has decided to put into a batch.
@@ -153,11 +159,10 @@ class StateFolder:
         Spark does not wait for the disk. Were the decision lost with the power, the batch might
         come back with other rows, and steps that were done would not fit them.
         """
-        plan = self.folder.parent / "spark" / "offsets" / str(batch)
+        plan = self.folder.parent / SPARK / "offsets" / str(batch)
         if plan.exists():
-            with open(plan, "rb") as file:
-                os.fsync(file.fileno())
-            sync_folder(plan.parent)
+            sync(plan)
+            sync(plan.parent)
 
     def change_bytes(self, shard: int, files: ShardFiles) -> int:
         """How large the files with changes since the snapshot are."""
@@ -184,6 +189,20 @@ class StateFolder:
 
 def _shard_folder(folder: Path, shard: int) -> Path:
     return folder / f"shard-{shard:04d}"
+
+
+def _remove_empty_words(spark: Path) -> None:
+    """Remove the newest file of Spark's logs where a power failure left its name only.
+
+    A batch that began has its plan on the disk (`sync_plan`), so that an empty plan is of none; one
+    whose end is not on the disk ends once more.
+    """
+    for log in (spark / "offsets", spark / "commits"):
+        numbered = [path for path in log.glob("*") if path.name.isdigit()]
+        newest = max(numbered, key=lambda path: int(path.name), default=None)
+        if newest is not None and newest.stat().st_size == 0:
+            remove(newest)
+            remove(log / f".{newest.name}.crc")
 
 
 def _read_about(path: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nearcast.durable_files import make_folder, sync_folder
+from nearcast.durable_files import make_folder, sync
 from nearcast.pipeline.log.write_ahead_check import is_damaged
 from nearcast.storage import BadFile
 
@@ -164,7 +164,7 @@ class Database:
                     connection.execute(statement)
                 connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
                 connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        sync_folder(self.path.parent)
+        sync(self.path.parent)
 
     @contextmanager
     def _among_processes(self) -> Iterator[None]:

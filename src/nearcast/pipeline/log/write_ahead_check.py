@@ -52,9 +52,7 @@ def is_damaged(path: Path) -> bool:
     return bool(follows_a_commit.any())
 
 
-def _sums(
-    rows: NDArray[np.uint8], words: str, begun: NDArray[np.uint32]
-) -> NDArray[np.uint32]:
+def _sums(rows: NDArray[np.uint8], words: str, begun: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """The checksum of each row of bytes, which goes on from the sums in `begun`."""
     pairs = np.ascontiguousarray(rows).view(words).astype(np.uint32).reshape(len(rows), -1, 2)
     pairs[..., 1] += pairs[..., 0]  # what a pair adds to s0 and s1
