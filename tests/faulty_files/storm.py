@@ -5,6 +5,7 @@ Whatever fails is tried again, as Spark does, or everything is started again, as
 the end all must be as if nothing had happened.
 """
 
+import os
 import random
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from tests.faulty_files.images import crash_image, cut_short, flip_bit, no_space
 from tests.pipeline.histories import random_history
 from tests.pipeline.in_process import PARTITIONINGS, InProcessStream, lose_hot_copies, planned
 from tests.soak.feeding import ENDLESS, Feeder
+from tests.soak.memory import megabytes
 from tests.soak.verdict import differences
 
 SHARDS = 2
@@ -43,13 +45,15 @@ class StormResult:
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
     kills: Counter = field(default_factory=Counter)  # of processes: none
+    megabytes: tuple[int, int] = (0, 0)
 
     def __str__(self):
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.faults.items()))
         return (
             f"seed {self.seed}, files, {self.partitioning}: {self.faults.total()} faults ({kinds}),"
             f" {self.batches} batches, {self.rows} rows, {self.notifications} notifications, "
-            f"{self.seconds:.0f} s: " + ("WRONG" if self.problems else "exact")
+            f"{self.megabytes[0]} to {self.megabytes[1]} MB, {self.seconds:.0f} s: "
+            + ("WRONG" if self.problems else "exact")
         )
 
 
@@ -58,12 +62,15 @@ def play_storm(folder, seed, faults):
     begin = time.monotonic()
     storm = _Storm(folder, seed)
     with storm.disk.installed():
+        storm.turn()
+        before = megabytes([os.getpid()])
         while storm.faults.total() < faults:
             storm.turn()
         storm.drain()
     result = StormResult(seed, storm.partitioning.name, storm.faults, storm.batch)
     result.rows, result.notifications = storm.feeder.rows, storm.feeder.expected.total()
     result.problems = storm.problems()
+    result.megabytes = before, megabytes([os.getpid()])
     storm.close()
     result.seconds = time.monotonic() - begin
     return result
