@@ -14,8 +14,8 @@ from nearcast import durable_files
 from nearcast.boolean import RarestWordTree
 from nearcast.durable_files import Disk
 
-CALLS_A_FAULT = 150
-"""A step of a shard makes about 25 calls."""
+CALLS_A_FAULT = 400
+"""A step of a shard makes about a hundred calls, most of them small writes."""
 
 # So that workers need not find this module.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
