@@ -19,7 +19,7 @@ from nearcast.durable_files import Disk
 
 FAILED_RENAME, FAILED_SYNC, FULL_DISK = "failed rename", "failed sync", "full disk"
 """The call fails, and the process goes on."""
-TORN_WRITE, KILL, POWER_LOSS = "torn write", "kill", "power loss"
+TORN_WRITE, KILL, POWER_LOSS = "torn write", "sudden death", "power loss"
 """The process is gone: after a part of a write, or anywhere; or with the power, and what was not
 synced too."""
 FAULTS = (FAILED_RENAME, FAILED_SYNC, FULL_DISK, TORN_WRITE, KILL, POWER_LOSS)

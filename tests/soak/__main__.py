@@ -22,7 +22,7 @@ SERVICE = "service"
 """A round against the whole service; the others are of the pipeline alone, on these masters."""
 FILES = "files"
 """A round of a stream in this process, without Spark, whose disk fails."""
-ROUNDS = ("local[2,4]", FILES, SERVICE, FILES, "local-cluster[2,1,1024]", FILES)
+ROUNDS = (FILES, "local[2,4]", FILES, SERVICE, FILES, "local-cluster[2,1,1024]")
 FAULTS_A_ROUND = 400
 """Of files."""
 
