@@ -23,7 +23,7 @@ from nearcast.durable_files import (
     whole_file,
     whole_folder,
 )
-from nearcast.pipeline.durable_parquet import read_parquet, write_parquet
+from nearcast.pipeline.durable_parquet import read_parquet, row_count, write_parquet
 from nearcast.pipeline.notification_store import NotificationStore
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.step import VOTES
@@ -126,7 +126,7 @@ class FilesSink(Sink):
             target = self._folder / "_rejects" / f"batch-{output.number}.parquet"
             write_parquet(target, [rejects], {})
         target = self._folder / f"batch={output.number}"
-        filled = [path for path in output.notification_files if len(read_parquet(path))]
+        filled = [path for path in output.notification_files if row_count(path)]
         if target.exists():
             sync(self._folder)  # who was killed may not have waited for it
         elif filled:
