@@ -94,7 +94,7 @@ bench: setup
 	$(BIN)/python -m benchmarks run boolean --subscriptions 200000 --messages 20000 --json benchmarks/results/local/quick.json
 	$(BIN)/python -m benchmarks plot
 
-# Kills streams and services at random moments and compares what they deliver; says how to replay a failure.
+# Kills and harms streams and services at random moments and compares what they deliver; says how to replay.
 soak: setup
 	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),10)
 

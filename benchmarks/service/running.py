@@ -20,11 +20,17 @@ PAUSE = 0.05
 class RunningService:
     """`nearcast serve` over a data folder, on a free port; it can be killed and started again.
 
-    `settings` are fields of `nearcast.service.settings.Settings`.
+    `settings` are fields of `nearcast.service.settings.Settings`, `environment` has variables more.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, Any],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
+        self._environment = dict(environment or {})
         self._settings = dict(settings)
         self._process: subprocess.Popen[bytes] | None = None
         self.address = ""
@@ -48,7 +54,7 @@ class RunningService:
         }
         with open(self.folder.parent / f"{self.folder.name}.log", "ab") as log:
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, env={**os.environ, **settings}
+                command, stdout=log, stderr=log, env={**os.environ, **self._environment, **settings}
             )
         self._wait_for(address.exists)
         self.address = address.read_text().strip()

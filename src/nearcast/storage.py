@@ -17,7 +17,6 @@ import io
 import json
 import os
 import struct
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,15 +26,15 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from nearcast.durable_files import whole_file
+
 Buffer = bytes | bytearray | memoryview
 
 MAGIC = b"NEARCAST"
 VERSION = 3
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQ")
-# It can only be read by setting it, which is better done once than while other threads work.
-_UMASK = os.umask(0o077)
-os.umask(_UMASK)
+_CHECK = "xxh3"
 
 
 class BadFile(ValueError):
@@ -50,9 +49,9 @@ def write_arrays(
 ) -> None:
     """Write arrays and a JSON-able `meta` to `path`, all or nothing.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_arrays(folder + "/a.near", "example", {"answer": 42}, {"x": np.arange(3)})
-    ...     meta, arrays = read_arrays(folder + "/a.near", "example")
+    >>> path = getfixture("tmp_path") / "a.near"
+    >>> write_arrays(path, "example", {"answer": 42}, {"x": np.arange(3)})
+    >>> meta, arrays = read_arrays(path, "example")
     >>> meta, arrays["x"]
     ({'answer': 42}, array([0, 1, 2]))
     """
@@ -60,19 +59,8 @@ def write_arrays(
         assert path.written is not None
         path.written[path.name] = (kind, dict(meta), dict(arrays))
         return
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(file, kind, meta, arrays)
-            file.flush()
-            os.fchmod(file.fileno(), 0o666 & ~_UMASK)
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)
+    with whole_file(Path(path)) as file:
+        _write(file, kind, meta, arrays)
 
 
 class PartPath:
@@ -100,13 +88,13 @@ def writing_parts(
 ) -> Iterator[Callable[[str], os.PathLike[str]]]:
     """Several things in one file, all or nothing: gives a path for the name of each.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with writing_parts(folder + "/ab.near", "pair") as part_path:
-    ...         write_arrays(part_path("a"), "example", {"answer": 42}, {"x": np.arange(3)})
-    ...         write_arrays(part_path("b"), "example", {"answer": 7}, {})
-    ...     part_kinds(folder + "/ab.near")
-    ...     read_arrays(PartPath(folder + "/ab.near", "a"), "example")
+    >>> path = getfixture("tmp_path") / "ab.near"
+    >>> with writing_parts(path, "pair") as part_path:
+    ...     write_arrays(part_path("a"), "example", {"answer": 42}, {"x": np.arange(3)})
+    ...     write_arrays(part_path("b"), "example", {"answer": 7}, {})
+    >>> part_kinds(path)
     {'a': 'example', 'b': 'example'}
+    >>> read_arrays(PartPath(path, "a"), "example")
     ({'answer': 42}, {'x': array([0, 1, 2])})
     """
     gathered: dict[str, Any] = {}
@@ -138,15 +126,37 @@ def _content(path: str | os.PathLike[str]) -> dict[str, Any]:
     return content
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small text file, all or nothing, and wait until it is on the disk."""
-    temporary = path.with_name(f".{path.name}")
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    sync_folder(path.parent)
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a small JSON object with a checksum, for people to read too, all or nothing.
+
+    >>> path = getfixture("tmp_path") / "about.json"
+    >>> write_json(path, {"answer": 42})
+    >>> read_json(path)
+    {'answer': 42}
+    """
+    checked = {**content, _CHECK: _json_check(content)}
+    with whole_file(path) as file:
+        file.write(json.dumps(checked, indent=1).encode())
+
+
+def read_json(path: Path, *, unchecked: Callable[[dict[str, Any]], bool] | None = None) -> Any:
+    """The object that `write_json` wrote; `BadFile` when it is damaged.
+
+    `unchecked` tells of an object without a checksum whether an earlier release wrote it so.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+        check = content.pop(_CHECK, None)
+    except (ValueError, AttributeError) as error:  # no JSON, or no object
+        raise BadFile(f"{path} is damaged: {error}; use another copy") from None
+    was_unchecked = check is None and unchecked is not None and unchecked(content)
+    if check != _json_check(content) and not was_unchecked:
+        raise BadFile(f"{path} is damaged: it does not fit its checksum; use another copy")
+    return content
+
+
+def _json_check(content: Mapping[str, Any]) -> str:
+    return xxhash.xxh3_64_hexdigest(json.dumps(content, sort_keys=True).encode())
 
 
 def pack_arrays(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -184,9 +194,9 @@ def read_arrays(
 def read_kind(path: str | os.PathLike[str]) -> str:
     """What a file holds: the `kind` it was written with.  O(header), the arrays are not read.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_arrays(folder + "/a.near", "example", {}, {})
-    ...     read_kind(folder + "/a.near")
+    >>> path = getfixture("tmp_path") / "a.near"
+    >>> write_arrays(path, "example", {}, {})
+    >>> read_kind(path)
     'example'
     """
     kind: str = _content(path)["kind"]
@@ -303,12 +313,3 @@ def _bytes_of(array: NDArray[Any]) -> memoryview | bytes:
 
 def _aligned(offset: int) -> int:
     return -(-offset // ALIGNMENT) * ALIGNMENT
-
-
-def sync_folder(folder: Path) -> None:
-    """Make durable which files a folder has: what was renamed or made in it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -174,8 +174,12 @@ class InProcessStream:
 
     def process(self, number, table, lose_between=False, tasks=1):
         """One batch through all shards."""
+        return self.process_packed(number, self.packed(table, tasks), lose_between)
+
+    def process_packed(self, number, packed, lose_between=False):
+        """One batch whose rows are on their way."""
         steps = []
-        for shard, batches in sorted(self.packed(table, tasks).items()):
+        for shard, batches in sorted(packed.items()):
             if lose_between:
                 lose_hot_copies()
             steps.append(self.step(number, shard, batches))
@@ -215,8 +219,8 @@ class InProcessStream:
             result_files=files("results"),
         )
 
-    def snapshot(self, shard):
-        """What the compactor does, and taking it over."""
+    def snapshot(self, shard, tries=1):
+        """What the compactor does, and taking it over; Spark tries a task that fails again."""
         files = self.files[shard]
         if not files.changes:
             return
@@ -231,7 +235,14 @@ class InProcessStream:
             partitioning=self.partitioning,
             make_index=self.make_index,
         )
-        list(task(iter([pa.record_batch({"id": [0]})])))
+        while tries:
+            tries -= 1
+            try:
+                list(task(iter([pa.record_batch({"id": [0]})])))
+                break
+            except OSError:
+                if not tries:
+                    raise
         self.files[shard] = ShardFiles(target, newest)
         self.state.remove_superseded(shard, self.files[shard])
 

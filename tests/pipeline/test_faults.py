@@ -214,3 +214,16 @@ def test_a_full_disk_delays_snapshots_and_nothing_else(story):
     story.kill_workers()  # so that the snapshots are read
     story.append_batch()
     story.run()
+
+
+@pytest.mark.parametrize("name", ["commits", "offsets"])
+def test_the_last_word_of_spark_that_the_power_took(story, name):
+    """Spark does not wait for the disk: of its newest file only the name may be there."""
+    spark = story.folder / "checkpoint" / "spark"
+    story.append_batch()
+    story.run()
+    numbers = sorted(int(path.name) for path in (spark / name).iterdir() if path.name.isdigit())
+    newest = spark / name / str(numbers[-1] if name == "commits" else numbers[-1] + 1)
+    newest.write_bytes(b"")
+    story.append_batch()
+    story.run()

@@ -6,6 +6,7 @@ import pytest
 
 from nearcast.model import Message, Point, Subscription
 from nearcast.pipeline import NotificationStore
+from nearcast.pipeline.durable_parquet import write_parquet
 from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.sinks import BatchOutput, CallbackSink, FilesSink, StoreSink
@@ -74,12 +75,15 @@ def test_files_stay_when_the_state_forgets_them(tmp_path, stream, outputs):
 
 
 def test_files_of_a_crashed_commit_are_replaced(tmp_path, outputs):
+    half = tmp_path / "out" / ".batch=0.1f"
+    half.mkdir(parents=True)
+    (half / "half.parquet").write_bytes(b"PAR1")
+    own = tmp_path / "out" / ".somebody-elses.file"
+    own.touch()
     sink = FilesSink(tmp_path / "out")
     sink.open("stream")
-    half = tmp_path / "out" / "._batch-0"
-    half.mkdir()
-    (half / "half.parquet").write_bytes(b"PAR1")
     sink.commit(outputs[0])
+    assert own.exists()
     assert not half.exists()
     found = [pq.read_table(path) for path in (tmp_path / "out" / "batch=0").iterdir()]
     assert sum(map(len, found)) == 4
@@ -121,7 +125,7 @@ def test_a_function_gets_tables(outputs):
 def write_votes(path, *rows):
     columns = zip(*rows, strict=True) if rows else [[] for _ in STEP_REJECTS]
     arrays = [pa.array(c, f.type) for c, f in zip(columns, STEP_REJECTS, strict=True)]
-    pq.write_table(pa.Table.from_arrays(arrays, schema=STEP_REJECTS), path)
+    write_parquet(path, [pa.Table.from_arrays(arrays, schema=STEP_REJECTS)], {})
     return path
 
 

@@ -1,11 +1,10 @@
 """The folder of a stream: what is found in it again, what is refused, what is cleaned up."""
 
-import json
-
 import pytest
 
 from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
+from nearcast.storage import read_json, write_json
 
 FACTS = {"index": "APTree", "shards": 2, "ordered": True}
 
@@ -49,8 +48,8 @@ def test_facts_are_fixed(state, name, value):
 
 def test_another_format_is_refused(state):
     path = state.folder / "state.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 99}))
-    with pytest.raises(BadCheckpoint, match="has format 99, this Nearcast reads 1"):
+    write_json(path, {**read_json(path), "format": 99})
+    with pytest.raises(BadCheckpoint, match="has format 99, this Nearcast reads 1 and 2"):
         StateFolder.create_or_open(state.folder, FACTS, Hash(2))
 
 
@@ -85,7 +84,7 @@ def test_what_is_there_after_a_restart(state):
     state.notifications(0, 11).touch()
     (old := state.new_snapshot(0, 3)).mkdir()
     (new := state.new_snapshot(0, 4)).mkdir()
-    (folder / ".snapshot-000000000099-half").mkdir()
+    (folder / ".snapshot-000000000099-half.1f").mkdir()
     (folder / ".changes-000000000012.near.x7").touch()
     (folder / "notes.txt").touch()  # somebody else's
     assert state.files(0) == ShardFiles(new, 4, (5, 11))

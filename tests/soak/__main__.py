@@ -1,4 +1,8 @@
-"""`python -m tests.soak`: kill a stream, or a service, again and again; compare what arrives."""
+"""`python -m tests.soak`: kill and harm streams and services again and again; compare what arrives.
+
+What is killed: driver, workers and executors of a stream, the service, its pipeline and Java. What
+fails: disks, databases, receivers, the clock. See `faulty_files` for what of it is simulated.
+"""
 
 import argparse
 import random
@@ -6,15 +10,21 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from itertools import count, cycle
 from pathlib import Path
 
+from tests.faulty_files.storm import play_storm
 from tests.soak.round import kinds_for, play
 from tests.soak.service_round import play_service
 
 SERVICE = "service"
 """A round against the whole service; the others are of the pipeline alone, on these masters."""
-ROUNDS = ("local[2,4]", SERVICE, "local-cluster[2,1,1024]")
+FILES = "files"
+"""A round of a stream in this process, without Spark, whose disk fails."""
+ROUNDS = (FILES, "local[2,4]", FILES, SERVICE, FILES, "local-cluster[2,1,1024]")
+FAULTS_A_ROUND = 400
+"""Of files."""
 
 
 def main(arguments=None):
@@ -22,6 +32,7 @@ def main(arguments=None):
     options = _options(arguments)
     end = time.monotonic() + 60 * options.minutes
     first = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
+    kills, faults = Counter(), Counter()
     rounds = cycle(ROUNDS if options.round is None else [options.round])
     for seed, what in zip(count(first), rounds, strict=False):
         folder = Path(tempfile.mkdtemp(prefix=f"nearcast-soak-{seed}-"))
@@ -29,7 +40,9 @@ def main(arguments=None):
             f"--round '{what}'"
         )
         try:
-            if what == SERVICE:
+            if what == FILES:
+                result = play_storm(folder, seed, FAULTS_A_ROUND)
+            elif what == SERVICE:
                 result = play_service(folder, seed, options.kills)
             else:
                 result = play(folder, seed, what, kinds_for(what, options.kills, seed % 2 == 0))
@@ -41,8 +54,19 @@ def main(arguments=None):
             print(*result.problems, f"files in {folder}; replay: {again}", sep="\n", flush=True)
             return 1
         shutil.rmtree(folder)
+        kills.update(result.kills)
+        faults.update(result.faults)
         if time.monotonic() >= end:
-            return 0
+            break
+    print(
+        f"{kills.total()} kills ({_in_words(kills)}), {faults.total()} faults injected "
+        f"({_in_words(faults)}), nothing lost, nothing twice"
+    )
+    return 0
+
+
+def _in_words(counts):
+    return ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
 
 
 def _options(arguments):

@@ -1,7 +1,8 @@
 """The process that gets killed: one stream from a log to a store, until it is told to stop.
 
-`python -m tests.soak.driver FOLDER MASTER`. In FOLDER are the log and the partitioning; everything
-that the stream makes goes there too. It stops when there is a file `stop`.
+`python -m tests.soak.driver FOLDER MASTER SEED`; the seed is that of the faults. In FOLDER are the
+log and the partitioning; everything that the stream makes goes there too. It stops when there is a
+file `stop`.
 """
 
 import os
@@ -13,6 +14,7 @@ import pyspark
 from nearcast.pipeline import ResultSettings, StoreSink, read_log, spark_session, stream
 from nearcast.pipeline.partitioning import load_partitioning
 from nearcast.topk import CountWindow
+from tests.soak.failing_workers import FailingWorkers
 
 ROWS_PER_BATCH = 40
 SNAPSHOT_AFTER = 60
@@ -21,7 +23,7 @@ WINDOW = CountWindow(20)
 """Of top-k lists, where the folder has a file `results`."""
 
 
-def run(folder, master):
+def run(folder, master, seed):
     if master.startswith("local-cluster"):
         _work_inside(folder)
     spark = spark_session(
@@ -36,6 +38,7 @@ def run(folder, master):
         read_log(spark, folder / "log", rows_per_batch=ROWS_PER_BATCH),
         sink=StoreSink(folder / "store"),
         checkpoint=folder / "checkpoint",
+        index=FailingWorkers(folder, seed),
         partitioning=load_partitioning(folder / "partitioning.near"),
         snapshot_after=SNAPSHOT_AFTER,
         results=ResultSettings(WINDOW) if (folder / "results").exists() else None,
@@ -60,4 +63,4 @@ def _work_inside(folder):
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), sys.argv[2])
+    run(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

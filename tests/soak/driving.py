@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from nearcast.pipeline import NotificationStore
+from tests.soak.memory import megabytes
 from tests.soak.processes import DRIVER, READER, kill, of_session
 
 REPOSITORY = Path(__file__).parents[2]
@@ -23,12 +24,13 @@ class Driving:
       live without
     """
 
-    def __init__(self, folder, master, feeder):
+    def __init__(self, folder, master, feeder, seed):
         self.kills = Counter()
         self.starts = 0
         self.deaths = []
         self._folder = folder
         self._master = master
+        self._seed = seed
         self._feeder = feeder
         self._sessions = []
         self._store = NotificationStore(folder / "store")
@@ -68,6 +70,16 @@ class Driving:
             self._process.wait()
             self._start()
 
+    @property
+    def faults(self):
+        """How many of each kind the workers have had."""
+        noted = self._folder / "faults"
+        return Counter(noted.read_text().splitlines() if noted.exists() else ())
+
+    def megabytes(self):
+        """What all its processes have in memory."""
+        return megabytes(each.pid for each in of_session(self._process.pid))
+
     def wait_for_batches(self, number):
         """Wait until so many more batches are in the store."""
         wanted = self.batches + number
@@ -99,7 +111,9 @@ class Driving:
     def _start(self):
         self.starts += 1
         self._may_end = False
-        command = [sys.executable, "-m", "tests.soak.driver", self._folder, self._master]
+        # Each start has faults of its own.
+        seed = f"{self._seed}-{self.starts}"
+        command = [sys.executable, "-m", "tests.soak.driver", self._folder, self._master, seed]
         with open(self._said_in, "wb") as log:
             # In a session of its own, by which all its descendants are found.
             self._process = subprocess.Popen(
@@ -108,11 +122,14 @@ class Driving:
         self._sessions.append(self._process.pid)
 
     def _note_end(self):
-        if not self._may_end:
-            self.deaths.append(self._said())
+        said = self._said()
+        # A task may fail on each of its tries.
+        is_ours = "(injected)" in said or "Python worker exited unexpectedly" in said
+        if not self._may_end and not is_ours:
+            self.deaths.append(said)
 
     def _said(self):
-        return self._said_in.read_text(errors="replace")[-3000:]
+        return self._said_in.read_text(errors="replace")[-6000:]
 
     @property
     def _said_in(self):

@@ -45,13 +45,22 @@ class Feeder:
             if self._draw.random() < 0.05:
                 self.append_bad_row()
             else:
-                self.append(list(islice(self._events, self._draw.randrange(1, 30))))
+                events = list(islice(self._events, self._draw.randrange(1, 30)))
+                if self._draw.random() < 0.3:
+                    # Once more, or late: times are in no order anyway.
+                    events += self._draw.sample(events, 1)
+                self.append(events)
 
     def finish(self):
         """Append a last message, which gives the last notification."""
         self.append([Subscription(END, END), Message(END, text=END, at=Point(0, 0))])
         self._is_finished = True
         self._log.close()
+
+    @property
+    def log(self):
+        """Where the rows are."""
+        return self._log
 
     def append(self, events):
         """Append events, known to the oracle."""

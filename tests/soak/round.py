@@ -15,12 +15,16 @@ from tests.soak.verdict import differences
 SHARDS = 3
 SECONDS_OF_A_START = 8.0
 SECONDS_OF_A_BATCH = 0.5
+BATCHES_BEFORE_A_LOOK = 2
+"""When the workers have their code and their shards."""
 
 
 @dataclass
 class Result:
     """What a round was and what came of it.
 
+    - `faults`: of the workers' disks
+    - `megabytes`: of all processes, after some batches and in the end
     - `starts`: of the driver; `deaths`: what it said when it ended though nobody killed it
     - `wrong`: how the answers differ from the oracle's
     """
@@ -29,6 +33,8 @@ class Result:
     master: str
     partitioning: str
     kills: Counter = field(default_factory=Counter)
+    faults: Counter = field(default_factory=Counter)
+    megabytes: tuple[int, int] = (0, 0)
     starts: int = 0
     deaths: list[str] = field(default_factory=list)
     batches: int = 0
@@ -46,8 +52,10 @@ class Result:
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.kills.items()))
         return (
             f"seed {self.seed}, {self.master}, {self.partitioning}: {self.kills.total()} kills "
-            f"({kinds}), {self.starts} starts, {self.batches} batches, {self.rows} rows, "
-            f"{self.notifications} notifications, {self.rejects} rejects, {self.seconds:.0f} s: "
+            f"({kinds}), {self.faults.total()} faults, {self.starts} starts, "
+            f"{self.batches} batches, {self.rows} rows, "
+            f"{self.notifications} notifications, {self.rejects} rejects, "
+            f"{self.megabytes[0]} to {self.megabytes[1]} MB, {self.seconds:.0f} s: "
             + ("WRONG" if self.wrong else "exact")
         )
 
@@ -76,13 +84,17 @@ def play(folder, seed, master, kinds):
         feeder = ResultsFeeder(folder / "log", seed, WINDOW)
     else:
         feeder = Feeder(folder / "log", seed)
-    with Driving(folder, master, feeder) as driving:
+    with Driving(folder, master, feeder, seed) as driving:
+        driving.wait_for_batches(BATCHES_BEFORE_A_LOOK)
+        megabytes = driving.megabytes()
         _kill_all(driving, random.Random(seed), kinds)
         feeder.finish()
         driving.wait_until(lambda: driving.position == feeder.rows - 1)
+        result.megabytes = megabytes, driving.megabytes()
         driving.stop()
         result.batches = driving.batches
     result.kills, result.starts, result.deaths = driving.kills, driving.starts, driving.deaths
+    result.faults = driving.faults
     result.rows = feeder.rows
     result.notifications, result.rejects = feeder.expected.total(), feeder.rejected.total()
     result.wrong = differences(folder / "store", feeder.expected, feeder.rejected, feeder.columns)

@@ -9,8 +9,10 @@ import json
 import os
 import random
 import signal
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 
@@ -28,6 +30,9 @@ from nearcast.model import (
 )
 from nearcast.service.documents import message_document, moved_to, named, subscription_document
 from nearcast.topk import CountWindow, ScanTopK
+from tests.soak.memory import megabytes
+
+JUMPING_CLOCK = Path(__file__).with_name("jumping_clock")
 
 SERVICE, PIPELINE, JAVA = KINDS = ("service", "pipeline", "java")
 """What is killed: the process of the service, that of the pipeline, the Java of the pipeline."""
@@ -38,6 +43,9 @@ KEPT_EVENTS = 20_000
 WINDOW = 50
 """Messages that top-k lists are made of: the oracle looks at all of them each time."""
 FARTHEST = 500_000.0
+SECONDS_A_RECEIVER_HAS = 1.0
+FARTHEST_JUMP = 7_200.0
+"""Of the clock, in seconds, either way: far less than events are kept."""
 MOST_BEHIND = 2_000
 """Events that a subscriber may still have to get when more is published: half of what the service
 keeps for one of them, so that nobody may be told of a gap."""
@@ -48,7 +56,9 @@ class ServiceResult:
     """What a round did, and what was wrong."""
 
     seed: int
-    kills: dict[str, int]
+    kills: Counter[str]
+    faults: Counter[str] = field(default_factory=Counter)
+    megabytes: tuple[int, int] = (0, 0)
     messages: int = 0
     changes: int = 0
     events: int = 0
@@ -57,10 +67,12 @@ class ServiceResult:
 
     def __str__(self):
         killed = ", ".join(f"{count} {kind}" for kind, count in self.kills.items())
+        faults = ", ".join(f"{count} {kind}" for kind, count in sorted(self.faults.items()))
         end = "; ".join(self.problems) or "exact"
         return (
-            f"seed {self.seed}, service: kills of {killed}; {self.messages} messages, "
-            f"{self.changes} changes, {self.events} events, {self.repeated} more than once: {end}"
+            f"seed {self.seed}, service: kills of {killed}; {faults}; {self.messages} messages, "
+            f"{self.changes} changes, {self.events} events, {self.repeated} more than once, "
+            f"{self.megabytes[0]} to {self.megabytes[1]} MB: {end}"
         )
 
 
@@ -73,7 +85,9 @@ class _Round:
     def __init__(self, folder, seed, kills):
         self._draw = random.Random(f"service {seed}")
         self._kinds = [KINDS[n % len(KINDS)] for n in range(kills)]
-        self._result = ServiceResult(seed, {kind: self._kinds.count(kind) for kind in KINDS})
+        self._result = ServiceResult(seed, Counter(dict.fromkeys(KINDS, 0)))
+        self._result.kills.update(self._kinds)
+        self._clock = folder / "clock"
         data = folder / "data"
         data.mkdir()
         self._service = RunningService(
@@ -86,6 +100,13 @@ class _Round:
                 "keep_events": KEPT_EVENTS,
                 "window": str(WINDOW),
                 "farthest": FARTHEST,
+                "webhook_seconds": SECONDS_A_RECEIVER_HAS,
+            },
+            {
+                "NEARCAST_SOAK_CLOCK": str(self._clock),
+                "PYTHONPATH": os.pathsep.join(
+                    [str(JUMPING_CLOCK), os.environ.get("PYTHONPATH", "")]
+                ),
             },
         )
         self._tokens = {
@@ -96,17 +117,21 @@ class _Round:
         self._hosted = Broker(top=ScanTopK(CountWindow(WINDOW), max_dist=FARTHEST))
         self._expected = {name: [] for name in SUBSCRIBERS}
         self._readers = {name: _Reader(self, name) for name in SUBSCRIBERS}
-        self._hook = _Hook()
+        self._hook = _Hook(self._result.faults)
+        self._deaf = _Hook(self._result.faults, is_deaf=True)
         self._number = 0
 
     async def play(self):
         await self._hook.start()
+        await self._deaf.start()
         await asyncio.to_thread(self._service.start)
         await asyncio.to_thread(self._service.wait_until_ready)
         self._client = httpx.AsyncClient(timeout=30)
         tasks = [asyncio.create_task(reader.run()) for reader in self._readers.values()]
         try:
             await self._call("PUT", "ann", "/v1/webhooks/hook", json={"url": self._hook.url})
+            await self._call("PUT", "ann", "/v1/webhooks/deaf", json={"url": self._deaf.url})
+            megabytes = self._megabytes()
             killing = asyncio.create_task(self._kill_all())
             while not killing.done():
                 if self._behind() < MOST_BEHIND:
@@ -117,10 +142,12 @@ class _Round:
             for _ in range(10):
                 await self._act()
             await self._until_all_is_there()
+            self._result.megabytes = megabytes, self._megabytes()
         finally:
             for task in tasks:
                 task.cancel()
             self._hook.stop()
+            self._deaf.stop()
             await self._client.aclose()
             with suppress(Exception):
                 await asyncio.to_thread(self._service.stop)
@@ -214,6 +241,9 @@ class _Round:
             messages.append(Message(f"m{self._number}", text=text, at=at, time=0.0))
         lines = "\n".join(json.dumps(message_document(each)) for each in messages)
         await self._call("POST", "bob", "/v1/messages/bulk", content=lines)
+        if draw.random() < 0.2:  # as who did not hear the answer does
+            await self._call("POST", "bob", "/v1/messages/bulk", content=lines)
+            self._result.faults["messages twice"] += 1
         self._result.messages += len(messages)
         for message in messages:
             for (owner, id), subscription in self._subscriptions.items():
@@ -246,6 +276,8 @@ class _Round:
 
     async def _kill_all(self):
         for kind in self._kinds:
+            self._clock.write_text(str(self._draw.uniform(-FARTHEST_JUMP, FARTHEST_JUMP)))
+            self._result.faults["clock jumps"] += 1
             if kind == SERVICE:
                 await asyncio.sleep(self._draw.uniform(0.5, 4))
                 await asyncio.to_thread(self._service.kill)
@@ -261,6 +293,12 @@ class _Round:
                 if pid is not None:
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
+
+    def _megabytes(self):
+        """What the service, the pipeline and its Java have in memory."""
+        pipeline = self._service.pipeline_pid()
+        java = None if pipeline is None else child_of(pipeline)
+        return megabytes(pid for pid in (self._service.pid, pipeline, java) if pid is not None)
 
     # ------------------------------------------------------------ what must be so afterwards
 
@@ -366,7 +404,12 @@ class _Reader(_Taker):
 
 
 class _Hook(_Taker):
-    """A webhook receiver that now and then fails."""
+    """A webhook receiver that now and then fails, is slow or hangs; a deaf one always hangs."""
+
+    def __init__(self, faults, is_deaf=False):
+        super().__init__()
+        self._faults = faults
+        self._is_deaf = is_deaf
 
     async def start(self):
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -383,9 +426,17 @@ class _Hook(_Taker):
                 length = int(head.partition("content-length:")[2].partition("\r\n")[0])
                 body = await reader.readexactly(length)
                 self._posts += 1
+                if self._is_deaf or self._posts % 7 == 0:
+                    self._faults["hung receivers"] += 1
+                    await reader.read()  # until the other side gives up
+                    return
                 if self._posts % 5 == 0:
+                    self._faults["failing receivers"] += 1
                     writer.write(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
                     continue
+                if self._posts % 3 == 0:
+                    self._faults["slow receivers"] += 1
+                    await asyncio.sleep(SECONDS_A_RECEIVER_HAS / 2)
                 for event in json.loads(body)["events"]:
                     self.take(event)
                 writer.write(b"HTTP/1.1 204 No Content\r\n\r\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from nearcast.durable_files import sync
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Partitioning
 from nearcast.pipeline.snapshot import MakeIndex, Snapshot
@@ -105,6 +106,8 @@ def _make_snapshot(
             Changes.read(state.changes(shard, number), follows=before)
             for before, number in pairwise((files.snapshot_batch, *files.changes))
         ]
-        if not target.exists():  # a task that is tried again may have been done
+        if not target.exists():
             snapshot.with_changes(changes, partitioning).save(target)
+        else:  # by a task that was tried before, which may have failed to wait for the disk
+            sync(target.parent)
         yield batch

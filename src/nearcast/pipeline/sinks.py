@@ -7,7 +7,6 @@ that is what makes the effect exactly-once.
 from __future__ import annotations
 
 import os
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,14 +14,20 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from nearcast.pipeline.durable_parquet import write_parquet
+from nearcast.durable_files import (
+    link,
+    make_folder,
+    remove_unfinished,
+    sync,
+    whole_file,
+    whole_folder,
+)
+from nearcast.pipeline.durable_parquet import read_parquet, row_count, write_parquet
 from nearcast.pipeline.hosted.keeper import RESULTS
 from nearcast.pipeline.notification_store import NotificationStore
 from nearcast.pipeline.rows import REJECTS
 from nearcast.pipeline.unknown_ids import VOTES
-from nearcast.storage import sync_folder, write_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class BatchOutput:
 
     def notifications(self) -> pa.Table:
         """All of them, in the order of the stream; what one row did, matches first."""
-        tables = [pq.read_table(path) for path in self.notification_files]
+        tables = [read_parquet(path) for path in self.notification_files]
         found = [self._with_all_columns(table) for table in tables if len(table)]
         return pa.concat_tables([self.schema.empty_table(), *found]).sort_by("position")
 
@@ -65,11 +70,11 @@ class BatchOutput:
 
     def results(self) -> pa.Table:
         """subscription_id, kind, items: results that changed, the last null where one has ended."""
-        return pa.concat_tables([RESULTS.empty_table(), *map(pq.read_table, self.result_files)])
+        return pa.concat_tables([RESULTS.empty_table(), *map(read_parquet, self.result_files)])
 
     def rejects(self) -> pa.Table:
         """side, id, reason, row.  An id is unknown when all shards that might have it say so."""
-        tables = [pq.read_table(path) for path in self.reject_files]
+        tables = [read_parquet(path) for path in self.reject_files]
         if not tables:
             return REJECTS.empty_table()
         table = pa.concat_tables(tables)
@@ -127,10 +132,12 @@ class FilesSink(Sink):
         self._folder = Path(folder)
 
     def open(self, stream: str) -> None:
-        (self._folder / "_rejects").mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder / "_rejects")
+        remove_unfinished(self._folder, "batch=*")
         owner = self._folder / "_stream"
         if not owner.exists():
-            write_text(owner, stream)
+            with whole_file(owner) as file:
+                file.write(stream.encode())
         elif owner.read_text() != stream:
             raise ValueError(
                 f"{self._folder} has batches of another stream, whose numbers would be taken for "
@@ -143,20 +150,18 @@ class FilesSink(Sink):
             target = self._folder / "_rejects" / f"batch-{output.number}.parquet"
             write_parquet(target, [rejects], {})
         target = self._folder / f"batch={output.number}"
-        filled = [path for path in output.notification_files if pq.read_metadata(path).num_rows]
-        if target.exists() or not filled:
-            return
-        temporary = self._folder / f"._batch-{output.number}"
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir()
-        if output.has_results:  # files of matches alone have fewer columns
-            write_parquet(temporary / "notifications.parquet", [output.notifications()], {})
-        else:
-            for path in filled:
-                _link(path, temporary / f"{path.parent.name}-{path.name}")
-        sync_folder(temporary)
-        os.replace(temporary, target)
-        sync_folder(self._folder)
+        filled = [path for path in output.notification_files if row_count(path)]
+        if target.exists():
+            sync(self._folder)  # who was killed may not have waited for it
+        elif filled:
+            with whole_folder(target) as unfinished:
+                if output.has_results:  # files of matches alone have fewer columns
+                    write_parquet(
+                        unfinished / "notifications.parquet", [output.notifications()], {}
+                    )
+                else:
+                    for path in filled:
+                        link(path, unfinished / f"{path.parent.name}-{path.name}")
 
 
 class CallbackSink(Sink):
@@ -174,13 +179,3 @@ class CallbackSink(Sink):
 
     def commit(self, output: BatchOutput) -> None:
         self._function(output.number, output.notifications(), output.rejects())
-
-
-def _link(path: Path, target: Path) -> None:
-    """The same file under another name; a copy where that is on another disk."""
-    try:
-        os.link(path, target)
-    except OSError:
-        shutil.copy2(path, target)
-        with open(target, "rb") as file:
-            os.fsync(file.fileno())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +12,12 @@ from numpy.typing import NDArray
 
 from nearcast.boolean.id_table import IdTable
 from nearcast.boolean.index import BooleanIndex
+from nearcast.durable_files import whole_folder
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Hash, Partitioning, hash_ids
 from nearcast.pipeline.rows import joined_subscriptions
 from nearcast.pipeline.versions import Versions
-from nearcast.storage import part, read_arrays, sync_folder, write_arrays
+from nearcast.storage import part, read_arrays, write_arrays
 
 MakeIndex = Callable[[], BooleanIndex]
 
@@ -69,19 +67,12 @@ class Snapshot:
 
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""
-        temporary = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
-        temporary.mkdir(parents=True)
-        try:
-            arrays = {f"ids/{name}": array for name, array in self.ids.arrays().items()}
-            if self.masks is not None:
-                arrays["masks"] = self.masks
-            write_arrays(temporary / _IDS, _KIND, {}, arrays)
-            self.index.save(temporary / _INDEX)
-            os.replace(temporary, folder)
-            sync_folder(folder.parent)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        arrays = {f"ids/{name}": array for name, array in self.ids.arrays().items()}
+        if self.masks is not None:
+            arrays["masks"] = self.masks
+        with whole_folder(folder) as unfinished:
+            write_arrays(unfinished / _IDS, _KIND, {}, arrays)
+            self.index.save(unfinished / _INDEX)
 
     def with_changes(self, changes: Sequence[Changes], partitioning: Partitioning) -> Snapshot:
         """The snapshot after these batches of changes.  It takes over the index of this one.

@@ -16,19 +16,22 @@ done and gives the same again.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nearcast.durable_files import make_folder, remove, remove_unfinished, sync
 from nearcast.pipeline.partitioning import Partitioning, load_partitioning
-from nearcast.storage import sync_folder, write_text
+from nearcast.storage import BadFile, read_json, write_json
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)
+"""Format 1 is the same, but for the checksum of state.json."""
+
+SPARK = "spark"
+"""The folder of Spark's own checkpoint, beside this one."""
 
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
 _NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
@@ -75,6 +78,7 @@ class StateFolder:
     ) -> StateFolder:
         """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
         path = folder / "state.json"
+        _remove_empty_words(folder.parent / SPARK)
         if not path.exists():
             new = cls(folder, "", "")
             new.make_shard_folders(partitioning.shards)
@@ -82,14 +86,9 @@ class StateFolder:
                 new.hosted().make_shard_folders(partitioning.shards)
             partitioning.save(folder / "partitioning.near")
             content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
-            write_text(path, json.dumps(content, indent=1))
+            write_json(path, content)
         else:
-            content = _read_json(path)
-            if content.get("format") != FORMAT:
-                raise BadCheckpoint(
-                    f"{folder} has format {content.get('format')}, this Nearcast reads {FORMAT}; "
-                    "start a new checkpoint, or use the release that made it"
-                )
+            content = _read_about(path)
             for name, value in facts.items():
                 if content.get(name) != value:
                     raise BadCheckpoint(
@@ -106,7 +105,7 @@ class StateFolder:
     def make_shard_folders(self, shards: int) -> None:
         """Have a folder for each."""
         for shard in range(shards):
-            self.shard_folder(shard).mkdir(parents=True, exist_ok=True)
+            make_folder(self.shard_folder(shard))
 
     def partitioning(self) -> Partitioning:
         """The partitioning that the state was made with."""
@@ -141,12 +140,11 @@ class StateFolder:
         folder = self.shard_folder(shard)
         if not folder.is_dir():
             raise BadCheckpoint(f"{folder} is missing; restore the whole checkpoint")
+        remove_unfinished(folder)
         newest = ShardFiles()
         changes = []
         for path in folder.iterdir():
-            if path.name.startswith("."):
-                remove(path)
-            elif found := _SNAPSHOT.fullmatch(path.name):
+            if found := _SNAPSHOT.fullmatch(path.name):
                 if int(found[1]) > newest.snapshot_batch:
                     newest = ShardFiles(path, int(found[1]))
             elif (found := _NUMBERED.fullmatch(path.name)) and found[1] == "changes":
@@ -171,6 +169,11 @@ class StateFolder:
                     f"Spark's checkpoint is at batch {batch}, but {path} is of a later moment; the "
                     "two belong together: restore both, or start a new checkpoint"
                 )
+        # Made by Spark, which does not wait for the disk.
+        spark = self.folder.parent / SPARK
+        if spark.exists():
+            for made in (*spark.glob("metadata"), spark, spark.parent):
+                sync(made)
 
     def sync_plan(self, batch: int) -> None:
         """Make durable which rows Spark has decided to put into a batch.
@@ -178,11 +181,10 @@ class StateFolder:
         Spark does not wait for the disk. Were the decision lost with the power, the batch might
         come back with other rows, and steps that were done would not fit them.
         """
-        plan = self.folder.parent / "spark" / "offsets" / str(batch)
+        plan = self.folder.parent / SPARK / "offsets" / str(batch)
         if plan.exists():
-            with open(plan, "rb") as file:
-                os.fsync(file.fileno())
-            sync_folder(plan.parent)
+            sync(plan)
+            sync(plan.parent)
 
     def change_bytes(self, shard: int, files: ShardFiles) -> int:
         """How large the files with changes since the snapshot are."""
@@ -190,9 +192,9 @@ class StateFolder:
 
     def remove_outputs(self, shard: int, batch: int) -> None:
         """Delete what a batch gave that the sink has for good."""
-        self.notifications(shard, batch).unlink(missing_ok=True)
-        self.rejects(shard, batch).unlink(missing_ok=True)
-        self.results(shard, batch).unlink(missing_ok=True)
+        remove(self.notifications(shard, batch))
+        remove(self.rejects(shard, batch))
+        remove(self.results(shard, batch))
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""
@@ -205,20 +207,32 @@ class StateFolder:
                 and found[1] == "changes"
                 and int(found[2]) <= files.snapshot_batch
             ):
-                path.unlink(missing_ok=True)
+                remove(path)
 
 
-def remove(path: Path) -> None:
-    """Delete a file or a folder, if it is there."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+def _remove_empty_words(spark: Path) -> None:
+    """Remove the newest file of Spark's logs where a power failure left its name only.
+
+    A batch that began has its plan on the disk (`sync_plan`), so that an empty plan is of none; one
+    whose end is not on the disk ends once more.
+    """
+    for log in (spark / "offsets", spark / "commits"):
+        numbered = [path for path in log.glob("*") if path.name.isdigit()]
+        newest = max(numbered, key=lambda path: int(path.name), default=None)
+        if newest is not None and newest.stat().st_size == 0:
+            remove(newest)
+            remove(log / f".{newest.name}.crc")
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_about(path: Path) -> dict[str, Any]:
     try:
-        content: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as error:
-        raise BadCheckpoint(f"{path} is damaged: {error}; restore the checkpoint") from None
+        content: dict[str, Any] = read_json(path, unchecked=lambda made: made.get("format") == 1)
+    except BadFile as error:
+        raise BadCheckpoint(f"{error}, or restore the whole checkpoint") from None
+    if content.get("format") not in READABLE:
+        raise BadCheckpoint(
+            f"{path.parent} has format {content.get('format')}, this Nearcast reads "
+            f"{' and '.join(map(str, READABLE))}; start a new checkpoint, or use the release that "
+            "made it"
+        )
     return content

@@ -98,6 +98,8 @@ def run_step(
     wait = hosted and _ask_keeper(hosted, state.hosted(), shard, batch, parts, votes)
     # What was done before a crash is not done again.
     facts = read_facts(state.notifications(shard, batch))
+    if facts and facts["rejects"] and read_facts(state.rejects(shard, batch)) is None:
+        facts = None  # they are damaged
     if facts is None:
         step = Step(state, batch, shard, partitioning, make_index, votes)
         facts = step.run(parts, files[shard])

@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from nearcast.durable_files import make_folder
+
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
@@ -28,7 +30,7 @@ class DataFolder:
     def open(cls, path: str | os.PathLike[str]) -> DataFolder:
         """The folder, made when it is missing."""
         folder = Path(path).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         folder.chmod(0o700)
         return cls(folder)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import os
@@ -11,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from nearcast.durable_files import make_folder
 from nearcast.pipeline.log import Log
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.matching.process import MatchingSettings
@@ -23,7 +23,7 @@ from nearcast.service.stores.registry import open_registry
 from nearcast.service.stores.subscriptions import Subscriptions
 from nearcast.service.stores.tokens import Tokens
 from nearcast.service.window import window_from
-from nearcast.storage import write_text
+from nearcast.storage import read_json, write_json
 
 SECONDS_BETWEEN_EXPIRIES = 1.0
 SECONDS_BETWEEN_CLEANINGS = 30.0
@@ -128,10 +128,10 @@ class Service:
             "half_life": settings.half_life,
         }
         if not file.exists():
-            self.folder.results.mkdir(exist_ok=True)
-            write_text(file, json.dumps(about))
+            make_folder(self.folder.results)
+            write_json(file, about)
             return
-        begun = json.loads(file.read_text())
+        begun = read_json(file, unchecked=lambda made: made.keys() == about.keys())
         if _comparable(begun) != _comparable(about):
             os.close(self._lock)
             raise ValueError(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nearcast.batches import MessageBatch
 from nearcast.broker import Broker
+from nearcast.durable_files import whole_folder
 from nearcast.model import Id, Notification
 from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
 from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
@@ -21,7 +18,7 @@ from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, res
 from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
 from nearcast.pipeline.rows import POSITION, Rows
 from nearcast.pipeline.safe_distance import SafeDistance, SafeDistances, is_hidden
-from nearcast.storage import BadFile, sync_folder, write_text
+from nearcast.storage import BadFile, read_json, write_json
 
 FEW = 64
 """So many messages that follow each other, or fewer, are taken one by one: each change is told."""
@@ -103,25 +100,17 @@ class HostedShard:
 
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""
-        temporary = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
-        temporary.mkdir(parents=True)
-        try:
-            self._broker.save(temporary / _BROKER)
-            about = {"format": FORMAT, "terms": [*self._terms]}
-            write_text(temporary / _ABOUT, json.dumps(about))
-            os.replace(temporary, folder)
-            sync_folder(folder.parent)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        with whole_folder(folder) as unfinished:
+            self._broker.save(unfinished / _BROKER)
+            write_json(unfinished / _ABOUT, {"format": FORMAT, "terms": [*self._terms]})
 
     @classmethod
     def load(cls, folder: Path) -> HostedShard:
         """What `save` wrote; `BadFile` when it is damaged or of another format."""
         try:
-            about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+            about = read_json(folder / _ABOUT)
             found = about["format"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise BadFile(f"{folder} is damaged: {error}; restore the checkpoint") from None
         if found != FORMAT:
             raise BadFile(

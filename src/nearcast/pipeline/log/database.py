@@ -3,7 +3,8 @@
 The file is in write-ahead mode and every commit is synced to the disk before it returns. Writers
 take turns through a lock file, for two reasons: waiting on it is woken by the kernel, where SQLite
 would poll; and SQLite before 3.51.3 can damage a write-ahead file that two connections write and
-reset at the same instant.
+reset at the same instant. Who opens the file while nobody else has it open looks at what a crash
+may have left, which SQLite would take as it is (`write_ahead_check`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from nearcast.storage import BadFile, sync_folder
+from nearcast.durable_files import make_folder, sync
+from nearcast.pipeline.log.write_ahead_check import is_damaged
+from nearcast.storage import BadFile
 
 VERSION = "1"
 SECONDS_TO_WAIT = 60.0
@@ -52,9 +55,12 @@ class Database:
             )
         for _ in range(READERS):
             self._readers.put(None)
-        _make_folder(self.path.parent)
-        self._lock_file = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        make_folder(self.path.parent)
+        self._users_file = self._lock_file = -1
         try:
+            self._users_file = _open_lock(self.path.with_suffix(".users"))
+            self._lock_file = _open_lock(self.path.with_suffix(".lock"))
+            self._check_leftovers()
             with self._clear_errors():
                 self._writer = _connect(self.path)
                 if not _is_made(self._writer):
@@ -79,6 +85,9 @@ class Database:
             os.close(self._lock_file)
             self._lock_file = -1
         self._close_readers()
+        if self._users_file >= 0:
+            os.close(self._users_file)
+            self._users_file = -1
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -127,6 +136,20 @@ class Database:
                 connection.close()
             self._readers.put(None)
 
+    def _check_leftovers(self) -> None:
+        """Count among the users; the first one refuses a damaged write-ahead file."""
+        try:
+            fcntl.flock(self._users_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left = Path(f"{self.path}-wal")
+            if left.exists() and is_damaged(left):
+                raise BadFile(
+                    f"{left} is damaged: a part before its end does not fit its checksum; use "
+                    "another copy, with the file beside it"
+                )
+        except BlockingIOError:
+            pass  # somebody has it open, and has looked
+        fcntl.flock(self._users_file, fcntl.LOCK_SH)
+
     def _make(self, statements: tuple[str, ...], about: Mapping[str, str]) -> None:
         with self._among_processes():
             mode = self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0]
@@ -141,7 +164,7 @@ class Database:
                     connection.execute(statement)
                 connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT)")
                 connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-        sync_folder(self.path.parent)
+        sync(self.path.parent)
 
     @contextmanager
     def _among_processes(self) -> Iterator[None]:
@@ -161,6 +184,10 @@ class Database:
             raise ValueError(f"{self.path} is closed; open it again") from None
         except sqlite3.DatabaseError as error:
             raise _clear_error(self.path, error) from error
+
+
+def _open_lock(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -195,11 +222,3 @@ def _clear_error(path: Path, error: sqlite3.DatabaseError) -> Exception:
             f"{path} stayed locked for {SECONDS_TO_WAIT:g} s; stop the program that holds it"
         )
     return error
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a folder that is still there after a power failure."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        sync_folder(folder.parent)

@@ -21,6 +21,7 @@ from nearcast.pipeline.log.rows import message_of
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.documents import message_document
+from nearcast.storage import BadFile
 
 _TABLES = (
     # `received` is by the clock of this machine, `body` the JSON of the GeoJSON Feature.
@@ -171,6 +172,11 @@ class Messages:
 
     def _catch_up(self) -> None:
         first, end = max(self.read_to, self._log.start), self._log.end
+        if first > end:
+            raise BadFile(
+                f"{self._log.path} ends at {end}, but messages up to {first} were read from it: it "
+                "is damaged or another log; restore the whole data folder"
+            )
         while first < end:
             last = min(end, first + _ROWS_AT_A_TIME)
             rows = self._log.read(first, last).to_pylist()
