@@ -21,7 +21,7 @@ from nearcast.model import (
 from nearcast.pipeline.hosted import shard as shard_module
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
-from nearcast.storage import BadFile
+from nearcast.storage import BadFile, read_json, write_json
 from nearcast.topk import CountWindow
 from tests.pipeline.hosted_histories import OneBroker, random_events
 from tests.pipeline.in_process import InProcessStream, log_table, planned
@@ -338,7 +338,7 @@ def test_a_snapshot_of_another_format_is_refused(story, tmp_path):
     shard = story.stream.shard(0)
     shard.save(tmp_path / "saved")
     about = tmp_path / "saved" / "about.json"
-    about.write_text(about.read_text().replace('"format": 1', '"format": 2'))
+    write_json(about, {**read_json(about), "format": 2})
     with pytest.raises(BadFile, match="has format 2, this Nearcast reads 1; start a new"):
         type(shard).load(tmp_path / "saved")
     about.unlink()
