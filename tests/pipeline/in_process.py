@@ -39,7 +39,7 @@ def log_table(events, first=0, ids="string"):
             rows.append(message_rows([event], schema))
         elif isinstance(event, AnySubscription):
             rows.append(subscribe_rows([event], schema))
-        elif event[0] == "move":
+        elif event[0] == "move" and len(event) > 2:
             rows.append(move_rows([event[1:]], schema))
         elif event[0] == "advance":
             row = {"kind": ["advance"], "time": [float(event[1])]}

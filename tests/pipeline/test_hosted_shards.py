@@ -4,6 +4,7 @@ import random
 from functools import partial
 from itertools import islice
 
+import pyarrow as pa
 import pytest
 
 from nearcast.broker import broker as broker_module
@@ -64,8 +65,6 @@ class Story:
         ]
 
     def result(self, id):
-        import pyarrow as pa
-
         shards = self.stream.partitioning.shards
         home = int(hash_ids(pa.array([id]))[0] % shards)
         return self.stream.shard(home).result(id)
@@ -104,9 +103,11 @@ def test_to_unsubscribe_takes_whatever_has_the_id(tmp_path, way):
 
 
 def test_a_row_that_breaks_a_rule_is_a_reject(story):
-    story.run([tea("large", k=1_000_000), tea(), *said("a")])
-    [reject] = story.rejects()
-    assert (reject["id"], "k 1000000 is more than" in reject["reason"]) == ("large", True)
+    many_terms = NearbyTrendingSubscription("terms", HERE, 10**12)
+    story.run([tea("large", k=1_000_000), tea(), many_terms, *said("a")])
+    reasons = {each["id"]: each["reason"] for each in story.rejects()}
+    assert "k 1000000 is more than" in reasons.pop("large")
+    assert [*reasons] == ["terms"]
     assert story.result("tea").items == [("a", 1.0)]
 
 
@@ -132,6 +133,33 @@ def test_rows_without_a_place_or_an_id_are_rejects(story):
     story.table = ids
     story.run(None, again=True)
     assert ["id is null" in each["reason"] for each in story.rejects()] == [True]
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        None, "", "7", "[]", '{"geometry": null, "properties": null}',
+        '{"geometry": null, "properties": []}', '{"geometry": {"type": "Point"}, "properties": {}}',
+        '{"geometry": {"type": "Point", "coordinates": [1]}, "properties": {"k": 1e30}}',
+        '{"geometry": {"type": "Point", "coordinates": [1, 95]}, "properties": {"k": 3}}',
+        b"\x01\xff\x00",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["subscribe_trending", "subscribe_nearby", "move"])
+def test_whatever_a_region_is_the_stream_goes_on(story, kind, region):
+    story.run([NearbyTrendingSubscription("n", HERE)])
+    story.table = log_table([(kind, "n")], story.offset)
+    if isinstance(region, bytes):
+        column = pa.array([region], pa.binary())
+    else:
+        column = pa.array([region], pa.string())
+    place = story.table.schema.get_field_index("region")
+    story.table = story.table.set_column(place, "region", column)
+    story.batch += 1
+    story.run(None, again=True)
+    [reject] = story.rejects()
+    assert (reject["side"], reject["id"]) == ("subscription", "n")
+    assert story.result("n") == ("trend", [])
 
 
 def test_a_result_follows_who_moves_and_time(story):
@@ -204,8 +232,6 @@ def test_many_messages_tell_a_list_once(story):
 
 
 def test_ids_may_be_integers(tmp_path):
-    import pyarrow as pa
-
     story = Story(tmp_path)
     schema = pa.schema(
         [

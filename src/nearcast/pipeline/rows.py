@@ -239,14 +239,14 @@ def _rejected(table: pa.Table, side: str, reasons: dict[int, str]) -> pa.Table:
             "side": [side] * len(numbers),
             "id": pc.cast(rows["id"], pa.string()),
             "reason": [reasons[number] for number in numbers],
-            "row": [_as_json(row) for row in rows.select(received).to_pylist()],
+            "row": [as_json(row) for row in rows.select(received).to_pylist()],
         },
         schema=REJECTS,
     )
 
 
-def _as_json(row: dict[str, Any]) -> str:
-    # JSON has neither NaN nor infinity.
+def as_json(row: dict[str, Any]) -> str:
+    """A row as it came; JSON has neither bytes nor NaN nor infinity."""
     finite = {
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
         for name, value in row.items()

@@ -22,7 +22,7 @@ from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
-from nearcast.pipeline.rows import REJECTS
+from nearcast.pipeline.rows import REJECTS, as_json
 from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
 
 ROWS_A_SNAPSHOT, SUBSCRIPTIONS_A_ROW = 5_000, 10
@@ -139,7 +139,7 @@ class ShardKeeper:
                     "side": "message" if row["kind"] == "message" else "subscription",
                     "id": str(row["id"]),
                     "reason": reason,
-                    "row": json.dumps({k: v for k, v in row.items() if not k.startswith("_")}),
+                    "row": as_json({k: v for k, v in row.items() if not k.startswith("_")}),
                 }
                 for row, reason in output.rejects
             ]

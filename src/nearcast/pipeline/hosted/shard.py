@@ -190,7 +190,7 @@ class HostedShard:
         """Take in new top-k lists together; False, and nothing has changed, if one is refused."""
         try:
             told = self._broker.subscribe_lists([hosted_subscription(row) for row in rows])  # type: ignore[misc]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
         position = {row["id"]: row[POSITION] for row in rows}
         for id in position:
@@ -205,7 +205,7 @@ class HostedShard:
         try:
             for each in self._play(row, output):
                 self._tell(row[POSITION], None, each, output)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             output.rejects.append((row, str(error)))
 
     def _tell(

@@ -129,7 +129,9 @@ def _feature(place: Region | Point | None, **properties: Any) -> str:
 def _read(text: str | None) -> tuple[Region | Point | None, Mapping[str, Any]]:
     try:
         feature = json.loads(text or "")
-        geometry, properties = feature["geometry"], feature["properties"]
+        geometry, properties = feature["geometry"], feature["properties"] or {}
+        if not isinstance(properties, Mapping):
+            raise TypeError("its properties are no object")
         if geometry is None:
             return (Box(*feature["bbox"]) if "bbox" in feature else None), properties
         if geometry["type"] == "Point" and "radius" not in properties:
