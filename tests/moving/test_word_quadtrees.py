@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.model import Box, Message, Point, Space, Subscription
@@ -44,6 +45,7 @@ def rows(changes):
     return sorted((each.subscription_id, each.sign, each.message_id) for each in changes.to_list())
 
 
+@pytest.mark.thorough
 def test_indexes_that_share_little_tell_the_same_of_thousands():
     random = np.random.default_rng(7)
     indexes = [WordQuadtrees(space=Space.PLANE), SSIndex(space=Space.PLANE)]
@@ -78,6 +80,7 @@ def test_indexes_that_share_little_tell_the_same_of_thousands():
     assert indexes[0].stats().messages == 0
 
 
+@pytest.mark.thorough
 def test_words_that_nobody_has_any_more_are_forgotten(monkeypatch):
     monkeypatch.setattr(words, "FEW", 4)
     monkeypatch.setattr(pool, "FEW", 4)

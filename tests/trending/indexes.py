@@ -1,6 +1,6 @@
 """Every index of the room but the oracle, with settings that make few subscriptions many."""
 
-from functools import partial
+from functools import cache, partial
 from random import Random
 
 from nearcast.model import NearbyTrendingSubscription, Space
@@ -26,6 +26,7 @@ class NearbyScan(ScanTrending):
     kinds = (NearbyTrendingSubscription,)
 
 
+@cache
 def _a_few_roads(space):
     """A crooked ring with a spoke, so that ways are longer than straight."""
     random = Random(4)
@@ -34,12 +35,9 @@ def _a_few_roads(space):
     return RoadNetwork(nodes, [*((n, (n + 1) % 7) for n in range(7)), (1, 7)], space=space)
 
 
-_ROADS = {space: _a_few_roads(space) for space in Space}
-
-
 def on_roads(index, space=Space.EARTH, **settings):
     """An index of distances along roads."""
-    return index(space=space, roads=_ROADS[space], **settings)
+    return index(space=space, roads=_a_few_roads(space), **settings)
 
 
 INDEXES = {

@@ -145,6 +145,7 @@ def test_sums_that_would_be_too_large_are_refused():
     assert index.stats().documents == 0
 
 
+@pytest.mark.thorough
 def test_similar_regions_are_one_group():
     index = RST(half_life=10.0, compactness=0.5)
     for number in range(5):
