@@ -8,6 +8,8 @@ and then measured.
 from benchmarks.figure import Figure
 
 NAME = "scale"
+ONE_SHARD, LAW, ROUTING, CHECK, CLUSTER = "one shard", "law", "routing", "check", "cluster"
+"""Groups of its records."""
 
 FIGURE = Figure(
     name=NAME,

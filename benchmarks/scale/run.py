@@ -11,7 +11,7 @@ from benchmarks.oracle import WrongAnswerError
 from benchmarks.progress import Bar, bar
 from benchmarks.records import Record
 from benchmarks.run import Keep
-from benchmarks.scale import NAME
+from benchmarks.scale import CHECK, CLUSTER, LAW, NAME, ONE_SHARD, ROUTING
 from benchmarks.scale.boolean import Boolean
 from benchmarks.scale.kind import PASSES, Division, Kind, Measured
 from benchmarks.scale.law import LINE, GrowthLaw
@@ -20,9 +20,6 @@ from benchmarks.scale.moving import Moving
 from benchmarks.scale.routing import measure_routing, routing_costs
 from benchmarks.scale.top_k import TopK
 from benchmarks.scale.trending import Trending
-
-ONE_SHARD, LAW, ROUTING, CHECK, CLUSTER = "one shard", "law", "routing", "check", "cluster"
-"""Groups of records."""
 
 FITTED = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)  # sizes, as shares of the largest
 CHECKED = 3 / 4
