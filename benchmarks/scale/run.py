@@ -31,10 +31,10 @@ DEMAND = Demand()
 Make = Callable[[int, int], Kind]
 _KINDS: dict[str, tuple[Make, int, int]] = {  # with subscriptions, and messages of a pass
     "boolean": (Boolean, 800_000, 10_000),
-    "top-k": (TopK, 80_000, 1_000),
+    "moving": (Moving, 800_000, 5_000),
     "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 160_000, 1_000),
     "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 32_000, 200),
-    "moving": (Moving, 800_000, 5_000),
+    "top-k": (TopK, 80_000, 1_000),
 }
 
 

@@ -133,7 +133,7 @@ def test_every_kind_is_measured_predicted_and_written_down(kind, tmp_path, monke
 
 def test_an_unknown_kind_is_refused(capsys, tmp_path):
     assert main(["run", "scale", "--only", "fax", "--json", str(tmp_path / "no.json")]) == 2
-    assert "scale has no kind 'fax'; it has boolean, top-k" in capsys.readouterr().err
+    assert "scale has no kind 'fax'; it has boolean, moving" in capsys.readouterr().err
 
 
 def test_shards_that_lose_a_result_are_noticed(monkeypatch, tmp_path):
