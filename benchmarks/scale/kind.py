@@ -22,12 +22,15 @@ class Division:
     - `kept`: the share of all subscriptions that each shard keeps; together the replicas of one
     - `visited`: the share of all messages that each shard gets; together the visits of one
     - `rule`: the partitioning or distribution; None where there is nothing to divide
+    - `repeated`: does a subscription that has replicas cost the same in each of them, or do a
+      subscription and a message that concern each other meet in one shard only?
     """
 
     distribution: str
     kept: NDArray[np.float64]
     visited: NDArray[np.float64]
     rule: Any = None
+    repeated: bool = False
 
     @classmethod
     def whole(cls) -> "Division":

@@ -28,12 +28,14 @@ class ShardCosts:
     def microseconds(self, division: Division, subscriptions: float) -> Floats:
         """What a message of the stream, and a move, take of each shard, on average.
 
-        A shard that keeps n subscriptions and is visited by the share p of the messages finds as
-        much for one of them as a shard with n / p that is visited by all: what matches is matched
-        somewhere. So it costs p times as much as that one.
+        What matches is matched somewhere. So a shard that keeps n subscriptions and is visited by
+        the share p of the messages finds as much for one of them as a shard with n / p that is
+        visited by all, and costs p times as much. Where subscriptions have replicas, n is divided
+        by their number, unless each of them is found.
         """
         kept, visited = division.kept * subscriptions, division.visited
-        alike = kept / np.maximum(visited, 1e-12)
+        found = kept if division.repeated else kept / division.kept.sum()
+        alike = found / np.maximum(visited, 1e-12)
         taken: Floats = visited * self.message.at(alike)
         if self.move is not None:
             taken = taken + division.kept * self.move.at(alike)

@@ -268,10 +268,11 @@ def _by_kind(rows: Rows) -> Iterable[tuple[str, Rows]]:
 _NOT_MODELLED = """\
 ## The model
 
-- A shard with n subscriptions that is visited by the share p of the messages finds as much for
-  one of them as a shard with n / p that all visit, since what matches is matched somewhere. So it
-  costs p times the law at n / p. By hash p is 1; by location n / p is about what one shard of
-  everything would have.
+- What matches is matched somewhere. So a shard with n subscriptions that is visited by the share p
+  of the messages finds as much for one of them as a shard with n / p that all visit, and costs p
+  times as much: p times the law at n / p. By hash p is 1; by location n / p is about what one
+  shard of everything would have. Replicas by location or keyword are not found twice, so n is
+  divided by their number; those of top-k lists are, so it is not.
 - n and p of each shard come from a plan: the partitionings of the pipeline, and the distributions
   of top-k lists, made from and applied to a sample. The busiest shard is the busiest of the plan.
 - A shard's memory is its subscriptions, and its share of the messages kept in the measurement.

@@ -34,7 +34,7 @@ _KINDS: dict[str, tuple[Make, int, int]] = {  # with subscriptions, and messages
     "moving": (Moving, 800_000, 5_000),
     "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 160_000, 1_000),
     "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 32_000, 200),
-    "top-k": (TopK, 80_000, 1_000),
+    "top-k": (TopK, 64_000, 1_000),
 }
 
 

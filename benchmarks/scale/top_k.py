@@ -39,7 +39,8 @@ class TopK(Kind):
         rules = scoring(self._workload)
         rule = KINDS[distribution].plan(self._sample, self._history, shards, rules, subscriptions)
         kept, visited = loads(rule, self._sample, self._lowest, self._history, rules)
-        return Division(distribution, kept, visited, rule)
+        # A replica is found by all of its words, not only by those of its shard.
+        return Division(distribution, kept, visited, rule, repeated=True)
 
     def measure(self, subscriptions: int, division: Division) -> Measured:
         workload = self._with(subscriptions)

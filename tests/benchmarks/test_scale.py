@@ -61,6 +61,12 @@ def test_what_matches_is_matched_somewhere_and_a_visit_costs_by_itself():
     assert costs().microseconds(by_location(4), 1e6).sum() == pytest.approx(1.0 + 10.0)
 
 
+@pytest.mark.parametrize(("repeated", "found"), [(False, 10.0), (True, 20.0)])
+def test_replicas_are_found_once_or_each_time(repeated, found):
+    twice = Division("location", np.full(4, 0.5), np.full(4, 0.25), repeated=repeated)
+    assert costs().microseconds(twice, 1e6).sum() == pytest.approx(1.0 + found)
+
+
 def test_moves_go_to_the_shards_that_keep_who_moves():
     moving = ShardCosts(costs().message, GrowthLaw(3.0, 0.0, 1.0, 1e6, 0.0), costs().memory)
     more = moving.microseconds(by_hash(4), 1e6) - costs().microseconds(by_hash(4), 1e6)
