@@ -283,8 +283,14 @@ _NOT_MODELLED = """\
 
 Not modelled: stragglers; the 100 to 200 ms that a batch of Spark takes whatever is in it;
 hotspots that the sample does not have, or that come later; caches, which a core shares with
-fifteen others on such a machine and with one here; the shuffle's own work beside packing; making
-changes durable, snapshots and compaction; delivering notifications, which at these sizes can be
-far more than matching. Laws were fitted on shards of the sizes above; what a shard of the cluster
-compares with is up to a hundred times as many, and there they are straight lines that nothing was
-measured of."""
+fifteen others on such a machine and with one here, and which hold more of a small shard than of
+the large one that it is compared with; a moving subscription that changes shards, which leaves
+one and comes into another; the shuffle's own work beside packing; making changes durable,
+snapshots, compaction and the changes that are read again after loading; delivering notifications,
+which at these sizes can be far more than matching.
+
+How far to trust it: laws were fitted on shards of the sizes above. What a shard of the cluster
+compares with has up to a hundred times as many, where they are straight lines of which nothing
+was measured, and a fit that is 5% off here can be off by a factor of two there; shards are
+counted in powers of two. Read the clusters as orders of magnitude, and which distribution wins
+only where the numbers are far apart."""
