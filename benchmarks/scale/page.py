@@ -229,7 +229,7 @@ def _routing(rows: Rows) -> Iterable[str]:
         ],
     )
     yield (
-        f"From a row of Arrow to packed batches, {found[0]['messages']:,} messages together: "
+        f"From a row of Arrow to packed batches, {found[0]['details']['messages']:,} messages together: "
         f"{number(costs['message'])} µs a message, {number(costs['copy'])} for each copy and "
         f"{number(costs['blob'])} for each shard that a batch is packed for, which 65,536 messages "
         f"share; {number(costs['unpack'])} to unpack a copy of {number(costs['copy_bytes'])} bytes."
@@ -277,7 +277,8 @@ _NOT_MODELLED = """\
   of top-k lists, made from and applied to a sample. The busiest shard is the busiest of the plan.
 - A shard's memory is its subscriptions, and its share of the messages kept in the measurement.
   Longer windows, more documents and more live messages cost memory for each as the table says, in
-  every shard that they visit; what they cost in time is not modelled.
+  every shard that they visit. What they cost in time is not modelled, and for top-k lists it is
+  less: the larger the window, the better the lists are, and the fewer of them a message changes.
 - Trending regions by location: a region is kept in the leaf of its middle, and a document goes to
   every leaf in which a region that has it may be kept. The pipeline does not do this yet.
 

@@ -25,7 +25,7 @@ class TopK(Kind):
     distributions = DISTRIBUTIONS
 
     def __init__(self, subscriptions: int, messages: int) -> None:
-        self.messages, self.kept_messages = messages, 50 * messages
+        self.messages, self.kept_messages = messages, 400 * messages
         self._workload = make(
             Settings(subscriptions=subscriptions, window=self.kept_messages, messages=messages)
         )
