@@ -116,9 +116,10 @@ def _table(records: Sequence[Record]) -> Table:
 def _plot() -> int:
     from benchmarks.plot import plot_folder
     from benchmarks.ratios import refresh_pages
+    from benchmarks.scale.page import refresh_page
 
     drawn = [path for folder in (RESULTS, RESULTS / "local") for path in plot_folder(folder)]
-    drawn += refresh_pages(RESULTS)
+    drawn += refresh_pages(RESULTS) + refresh_page(RESULTS)
     for path in drawn:
         print(path)
     if not drawn:

@@ -7,6 +7,7 @@ from benchmarks.figure import Figure
 from benchmarks.papers import ap_plus_tree, ap_tree, lfilter, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
+from benchmarks.scale import FIGURE as SCALE
 from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
@@ -16,6 +17,7 @@ CATALOGUE: dict[str, Figure] = {
     **trending.FIGURES,
     PIPELINE.name: PIPELINE,
     SERVICE.name: SERVICE,
+    SCALE.name: SCALE,
     **ap_tree.FIGURES,
     **ap_plus_tree.FIGURES,
     **lfilter.FIGURES,

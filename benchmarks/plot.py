@@ -11,16 +11,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from benchmarks import scale
 from benchmarks.boolean import extremes, grid, grid_table, recommend
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.figure import Figure, Panel
 from benchmarks.heat_map import draw_heat_map
 from benchmarks.pipeline.figure import FIGURE as PIPELINE
 from benchmarks.records import read_rows
+from benchmarks.scale.draw import draw_scale
 
 Rows = list[dict[str, Any]]
 
-_DRAWN_BY = {grid.NAME: draw_heat_map}  # the others are panels
+_DRAWN_BY = {grid.NAME: draw_heat_map, scale.NAME: draw_scale}  # the others are panels
 _TABLES = {
     grid.NAME: grid_table.write_table,
     extremes.NAME: extremes.write_table,

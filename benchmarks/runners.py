@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks import moving, topk, trending
+from benchmarks import moving, scale, topk, trending
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
@@ -103,6 +103,14 @@ def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_scale(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    _indexes(figure, options, (), ())
+    from benchmarks.scale.run import run_scale  # loads the indexes and Spark
+
+    return run_scale(keep, options.subscriptions, options.messages, options.only)
+
+
 _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
@@ -113,6 +121,7 @@ _RUNNERS: dict[str, Runner] = {
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,
     "service": _run_service,
+    scale.NAME: _run_scale,
     extremes.NAME: _run_extremes,
     churn.NAME: _run_churn,
     recommend.NAME: _run_recommend,

@@ -18,7 +18,7 @@ from benchmarks.topk.contenders import Contender
 from benchmarks.topk.oracle import Lists, check_lists, expected_lists
 from benchmarks.topk.points import Point
 from benchmarks.topk.workload import HISTORY, PASSES, Settings, Workload, make
-from nearcast.topk.distributions import Choice, DistributedLists, choose
+from nearcast.topk.distributions import Choice, DistributedLists, Distribution, choose
 from nearcast.topk.index import Scoring
 
 _SAMPLE = 5_000  # subscriptions that plans are made from
@@ -40,8 +40,8 @@ def run_distributions(name: str, points: Sequence[Point], keep: Keep) -> list[Re
 def rehearse(contender: Contender) -> None:
     """Compile what shards need."""
     workload = make(_REHEARSAL)
-    index = _lists(workload, _planned(contender, workload))
-    _fill(index, workload)
+    index = lists_of(workload, _planned(contender, workload).distribution)
+    fill(index, workload)
     index.publish_together(workload.stream(0))
 
 
@@ -51,8 +51,8 @@ def measure(name: str, point: Point, workload: Workload, expected: Lists, progre
     progress.say(f"{point.contender.series} at {point.x}: filling")
     forget_peak()
     choice = _planned(point.contender, workload)
-    index = _lists(workload, choice)
-    build_seconds = _fill(index, workload)
+    index = lists_of(workload, choice.distribution)
+    build_seconds = fill(index, workload)
     progress.say(f"{point.contender.series} at {point.x}: messages")
     index.publish_together(workload.stream(0))
     sent, before = replace(index.sent), index.stats()
@@ -117,26 +117,28 @@ def _planned(contender: Contender, workload: Workload) -> Choice:
         [workload.subscription(n) for n in chosen.tolist()],
         workload.source.take(0, HISTORY),
         contender.parameters["shards"],
-        _scoring(workload),
+        scoring(workload),
         total_subscriptions=count,
     )
 
 
-def _scoring(workload: Workload) -> Scoring:
+def scoring(workload: Workload) -> Scoring:
+    """How lists are scored."""
     return Scoring.of(workload.source.space, workload.max_dist, workload.statistics)
 
 
-def _lists(workload: Workload, choice: Choice) -> DistributedLists:
+def lists_of(workload: Workload, distribution: Distribution) -> DistributedLists:
+    """Shards of this distribution, empty."""
     return DistributedLists(
         workload.window,
-        distribution=choice.distribution,
+        distribution=distribution,
         space=workload.source.space,
         max_dist=workload.max_dist,
         statistics=workload.statistics,
     )
 
 
-def _fill(index: DistributedLists, workload: Workload) -> float:
+def fill(index: DistributedLists, workload: Workload) -> float:
     """A full window and all subscriptions: the seconds that the subscriptions took."""
     for messages in workload.fill():
         index.publish_together(messages)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
@@ -92,6 +93,26 @@ def check_name(name: str) -> None:
         raise ValueError(f"distribution {name!r} is unknown; give one of {names}")
 
 
+def loads(
+    distribution: Distribution,
+    subscriptions: Sequence[TopKSubscription],
+    lowest: Sequence[float],
+    messages: MessageBatch,
+    scoring: Scoring,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The share of the subscriptions that each shard has, and of the messages that it gets.
+
+    `lowest` are the lowest scores of the subscriptions' lists, see `lowest_scores`.
+    """
+    placed = np.zeros(distribution.shards)
+    for each, score in zip(subscriptions, lowest, strict=True):
+        placement = distribution.placement(each, scoring.statistics)
+        needed = max(placement.fewest, placement.needed(score))
+        placed[list(placement.shards[:needed])] += 1.0
+    targets = distribution.targets(messages, scoring.statistics)
+    return placed / max(1, len(subscriptions)), targets.sum(axis=0) / max(1, len(messages))
+
+
 def _predict(
     distribution: Distribution,
     subscriptions: Sequence[TopKSubscription],
@@ -100,13 +121,7 @@ def _predict(
     scoring: Scoring,
     total_subscriptions: int,
 ) -> Prediction:
-    placed = np.zeros(distribution.shards)
-    for each, score in zip(subscriptions, lowest, strict=True):
-        placement = distribution.placement(each, scoring.statistics)
-        needed = max(placement.fewest, placement.needed(score))
-        placed[list(placement.shards[:needed])] += 1.0
-    share = distribution.targets(messages, scoring.statistics).sum(axis=0) / max(1, len(messages))
-    replicas = placed / max(1, len(subscriptions))
+    replicas, share = loads(distribution, subscriptions, lowest, messages, scoring)
     work = shard_seconds(share, replicas * total_subscriptions)
     return Prediction(
         round(float(replicas.sum()), 3),
