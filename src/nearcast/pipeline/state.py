@@ -102,7 +102,9 @@ class StateFolder:
         content = state.facts()
         for name, value in facts.items():
             if content.get(name) != value:
-                way_out = ", or change it with `nearcast reshard`" * (name in facts_of(partitioning))
+                way_out = ", or change it with `nearcast reshard`" * (
+                    name in facts_of(partitioning)
+                )
                 raise BadCheckpoint(
                     f"{folder} was made with {name} {content.get(name)!r}, now it is "
                     f"{value!r}; these are fixed for the life of a checkpoint: use the old "
@@ -138,13 +140,15 @@ class StateFolder:
 
     def remove_replaced(self) -> None:
         """Delete shards that were replaced, and those of a `reshard` that was not finished."""
-        for path in self.folder.glob(f"{_NEW_SHARDS}*"):
-            if path.name != self.shards_in:
-                remove(path)
+        found = [*self.folder.glob(f"{_NEW_SHARDS}*")]
         if self.shards_in:
-            for path in (*self.folder.glob("shard-*"), self.folder / "hosted"):
-                remove(path)
-            remove(self.folder / _PARTITIONING)
+            found += self.folder.glob("shard-*")
+            found += [self.folder / "hosted", self.folder / _PARTITIONING]
+        replaced = [path for path in found if path.exists() and path.name != self.shards_in]
+        if replaced:
+            sync(self.folder)  # who wrote state.json may not have come so far
+        for path in replaced:
+            remove(path)
 
     def _make_folders(self, partitioning: Partitioning, *, has_results: bool) -> None:
         self.make_shard_folders(partitioning.shards)
