@@ -202,8 +202,9 @@ def _checked_index(facts: dict[str, Any], index: MakeIndex | None) -> MakeIndex:
     """What makes an empty index of the class that the stream has."""
     name, space = facts["index"], Space[facts["space"]]
     if index is None:
-        found = getattr(boolean, name) if name in boolean.__all__ else None
-        if not (isinstance(found, type) and issubclass(found, BooleanIndex)):
+        found: Any = getattr(boolean, name) if name in boolean.__all__ else None
+        is_index = isinstance(found, type) and issubclass(found, BooleanIndex)
+        if not is_index:
             raise BadCheckpoint(
                 f"the index {name} of the stream is none of nearcast.boolean; call "
                 "nearcast.pipeline.reshard with index=..., what makes an empty one"

@@ -311,4 +311,6 @@ def _read_about(path: Path) -> dict[str, Any]:
             f"{' and '.join(map(str, READABLE))}; start a new checkpoint, or use the release that "
             "made it"
         )
+    if "key" not in content:
+        raise BadCheckpoint(f"{path} is damaged: it has no key; restore the whole checkpoint")
     return content
