@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from nearcast.cli import main
-from nearcast.cli.match_progress import BarProgress
+from nearcast.cli.progress import BarProgress
 from nearcast.pipeline import java
 from nearcast.pipeline.files import matching
 

@@ -18,7 +18,7 @@ from nearcast.pipeline.log import Log
 from nearcast.pipeline.log import database as databases
 from nearcast.pipeline.partitioning import Hash, load_partitioning
 from nearcast.pipeline.snapshot import Snapshot
-from nearcast.pipeline.state import FORMAT, READABLE, BadCheckpoint, StateFolder
+from nearcast.pipeline.state import FORMAT, READABLE, RESHARDED, BadCheckpoint, StateFolder
 from nearcast.service.data_folder import DataFolder
 from nearcast.service.service import Service
 from nearcast.service.settings import Settings
@@ -126,16 +126,18 @@ def test_outputs_of_another_release_are_refused_and_made_anew(stream, what, age)
 # ---------------------------------------------------------------- descriptions
 
 
-@pytest.mark.parametrize("version", [0, FORMAT + 1])
+@pytest.mark.parametrize("version", [0, RESHARDED + 1])
 def test_a_state_of_another_format(stream, version):
     path = stream.state.folder / "state.json"
     write_json(path, {**read_json(path), "format": version})
-    with pytest.raises(BadCheckpoint, match=f"has format {version}, this Nearcast reads 1 and 2"):
+    with pytest.raises(
+        BadCheckpoint, match=f"has format {version}, this Nearcast reads 1 and 2 and 3"
+    ):
         StateFolder.create_or_open(stream.state.folder, {}, Hash(1))
 
 
 def test_a_state_of_the_first_format_is_read(stream):
-    assert READABLE == (1, FORMAT)
+    assert READABLE == (1, FORMAT, RESHARDED)
     path = stream.state.folder / "state.json"
     path.write_text(json.dumps({**read_json(path), "format": 1}))
     again = StateFolder.create_or_open(stream.state.folder, {"partitioning": "hash"}, Hash(1))

@@ -246,6 +246,9 @@ class _File:
     def __init__(self, content=b""):
         self.durable = self.written = content
 
+    def sync(self):
+        self.durable = self.written
+
     def after_power_loss(self, draw):
         if self.written == self.durable:
             return _File(self.durable)

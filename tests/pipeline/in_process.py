@@ -24,7 +24,7 @@ from nearcast.pipeline.log.schema import log_rows, log_schema
 from nearcast.pipeline.partitioning import Hash, Keyword, Location, hash_ids
 from nearcast.pipeline.rows import MESSAGE_COLUMNS, SUBSCRIPTION_COLUMNS
 from nearcast.pipeline.sinks import BatchOutput
-from nearcast.pipeline.state import ShardFiles, StateFolder
+from nearcast.pipeline.state import SPARK, ShardFiles, StateFolder, facts_of
 from nearcast.pipeline.step import HostedWork, run_step
 from nearcast.pipeline.stream_routing import route
 from tests.pipeline.histories import random_history
@@ -97,7 +97,11 @@ class InProcessStream:
         keeps_results=True,
     ):
         facts = {
-            "partitioning": partitioning.name,
+            "index": type(make_index()).__name__,
+            "space": space.name,
+            **facts_of(partitioning),
+            "subscription_ids": "string",
+            "message_ids": "string",
             "results": results.to_json() if results else None,
         }
         self.results = results
@@ -109,6 +113,12 @@ class InProcessStream:
         self.make_index = make_index
         self.space = space
         self._find_files()
+
+    def commit(self, number):
+        """As Spark does when a batch is done; a checkpoint that is resharded needs it."""
+        for log in ("offsets", "commits"):
+            (self.state.folder.parent / SPARK / log).mkdir(parents=True, exist_ok=True)
+            (self.state.folder.parent / SPARK / log / str(number)).write_text("v1")
 
     def restart(self):
         """As after a crash of everything."""

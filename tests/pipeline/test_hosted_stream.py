@@ -17,6 +17,7 @@ from nearcast.pipeline import (
     ResultSettings,
     StoreSink,
     read_log,
+    reshard,
     stream,
 )
 from nearcast.pipeline.state import BadCheckpoint
@@ -54,7 +55,7 @@ class Story:
             read_log(self._spark, self.log.path, rows_per_batch=ROWS),
             sink=options.pop("sink", None) or StoreSink(self.folder / "store"),
             checkpoint=self.folder / "checkpoint",
-            partitioning=Hash(2),
+            partitioning=options.pop("partitioning", Hash(2)),
             results=ResultSettings(WINDOW),
             snapshot_after=options.pop("snapshot_after", 50),
         )
@@ -102,8 +103,27 @@ def test_every_change_is_told_once_and_keepers_are_found(story):
     assert list((story.folder / "checkpoint").glob("nearcast/hosted/shard-*/snapshot-*"))
     story.append()
     again = story.start()
+    with pytest.raises(BadCheckpoint, match="checkpoint is in use; stop the stream first"):
+        reshard(story.folder / "checkpoint", shards=3)
     assert again.next_expiry == running.next_expiry  # before anybody has asked
     again.process_all_available()
+    again.stop()
+    story.check()
+
+
+def test_it_goes_on_in_other_shards(story):
+    story.append(2 * ROWS)
+    running = story.start()
+    running.process_all_available()
+    running.stop()
+    assert reshard(story.folder / "checkpoint", shards=3).after == Hash(3)
+    story.append(2 * ROWS)
+    with pytest.raises(BadCheckpoint, match=r"shards 3, now it is 2; .* `nearcast reshard`"):
+        story.start()
+    again = story.start(partitioning=None)
+    assert again.next_expiry == running.next_expiry
+    again.process_all_available()
+    assert [each.batch for each in again.recent] == [2, 3]
     again.stop()
     story.check()
 

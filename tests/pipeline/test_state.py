@@ -49,7 +49,7 @@ def test_facts_are_fixed(state, name, value):
 def test_another_format_is_refused(state):
     path = state.folder / "state.json"
     write_json(path, {**read_json(path), "format": 99})
-    with pytest.raises(BadCheckpoint, match="has format 99, this Nearcast reads 1 and 2"):
+    with pytest.raises(BadCheckpoint, match="has format 99, this Nearcast reads 1 and 2 and 3"):
         StateFolder.create_or_open(state.folder, FACTS, Hash(2))
 
 

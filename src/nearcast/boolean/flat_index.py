@@ -238,6 +238,15 @@ class FlatIndex(BooleanIndex):
         self._catch_up()
         return self._store.subscription(self._store.ids.slot_of(possible_id(subscription_id)))
 
+    def subscriptions(self, ids: pa.Array) -> SubscriptionBatch:
+        self._catch_up()
+        slots = self._store.ids.find(ids)
+        for row in np.flatnonzero(slots < 0)[:1].tolist():
+            raise KeyError(ids[row].as_py())
+        return SubscriptionBatch(
+            ids, self._store.expressions_of(slots), self._store.regions.take(slots)
+        )
+
     def ids(self) -> list[int | str]:
         self._catch_up()
         return self._store.ids.list_of(self._store.ids.live_slots())

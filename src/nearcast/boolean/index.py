@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
 
+import pyarrow as pa
+
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.model import Message, Space, Subscription
 from nearcast.model.ids import check_id
@@ -55,6 +57,11 @@ class BooleanIndex(ABC):
     @abstractmethod
     def subscription(self, subscription_id: int | str) -> Subscription:
         """A live subscription, its expression in minimal form; KeyError for an unknown id."""
+
+    def subscriptions(self, ids: pa.Array) -> SubscriptionBatch:
+        """Live subscriptions as columns, in this order; KeyError for an unknown id."""
+        rows = [self.subscription(id_) for id_ in ids.to_pylist()]
+        return SubscriptionBatch.from_subscriptions(rows, space=self.space)
 
     @abstractmethod
     def ids(self) -> list[int | str]:

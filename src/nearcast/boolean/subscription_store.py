@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.batches import SubscriptionBatch
+from nearcast.batches.expression_column import ExpressionColumn
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean._store_kernels import (
     chained_entries,
@@ -302,6 +303,29 @@ class SubscriptionStore:
             self.ids.id_of(slot), ANY if anything else expression, self.regions.region(slot)
         )
 
+    def expressions_of(self, slots: NDArray[Any]) -> ExpressionColumn:
+        """What the subscriptions in these slots want, as columns.  O(vocabulary + size)."""
+        numbers, counts = chained_entries(self._first_entry.used, self._next_entry.used, slots)
+        row, _ = self._covers(self.regions.take(slots))
+        covers = np.bincount(row, minlength=len(slots))
+        # `add` numbers the entries of a slot cover by cover: the first one has all clauses.
+        clause_start = _starts(counts // np.maximum(covers, 1))
+        clauses = np.diff(clause_start)
+        skipped = _starts(counts)[:-1] - clause_start[:-1]
+        entries = numbers[np.arange(clause_start[-1]) + np.repeat(skipped, clauses)]
+        sizes = self._required.used[entries].astype(np.int64)
+        others = self._forbidden.used[entries].astype(np.int64)
+        begin = self._start.used[entries]
+        every = ExpressionColumn(
+            self.words_by_rank(),
+            clause_start,
+            _starts(sizes),
+            self._terms.used[_ranges(begin, sizes)],
+            _starts(others),
+            self._terms.used[_ranges(begin + sizes, others)],
+        )
+        return every.take(np.arange(len(slots)))
+
     # ------------------------------------------------------------------ saving
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -407,3 +431,14 @@ class SubscriptionStore:
         # So far out float32 bounds say nothing of where the float64 border is.
         shaped |= (kind == BOX) & (np.abs(bounds) > FARTHEST_BOUND).any(axis=1)
         return Entries(numbers, slots, bounds, shaped, shared)
+
+
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where rows of these sizes begin, one after the other, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _ranges(begin: NDArray[Any], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All of begin[i] to begin[i] + sizes[i], for one i after the other."""
+    start = _starts(sizes)
+    return np.arange(start[-1]) + np.repeat(begin - start[:-1], sizes)

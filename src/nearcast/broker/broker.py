@@ -230,6 +230,11 @@ class Broker:
         found: AnySubscription = index.subscription(subscription_id)
         return found
 
+    def ids(self) -> list[Id]:
+        """The live ids, in no particular order."""
+        found = [kind.index.ids() for kind in self._kinds.values()]
+        return sum(found, self._index.ids())
+
     def __len__(self) -> int:
         return len(self._index) + sum(len(kind.index) for kind in self._kinds.values())
 

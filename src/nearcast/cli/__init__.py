@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from nearcast.cli import demo, explain, generate, match, serve, token
+from nearcast.cli import demo, explain, generate, match, reshard, serve, token
 from nearcast.cli.commands import CommandFailed
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         *explain.add(commands),
         *generate.add(commands),
         *match.add(commands),
+        *reshard.add(commands),
         *serve.add(commands),
         *token.add(commands),
     ]

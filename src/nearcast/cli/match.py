@@ -70,7 +70,7 @@ def add(commands: Commands) -> Parsers:
 
 def run(options: argparse.Namespace) -> int:
     """Match, and print the summary."""
-    from nearcast.cli.match_progress import progress_on_stderr
+    from nearcast.cli.progress import progress_on_stderr
     from nearcast.pipeline.files.job import MatchJob
 
     # Py4J logs an interruption with its trace; without any handler that would be printed.

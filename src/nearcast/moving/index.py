@@ -126,6 +126,10 @@ class MovingIndex(ABC):
         """A live subscription, where it is now; KeyError when there is none of this id."""
 
     @abstractmethod
+    def ids(self) -> list[Id]:
+        """The live ids, in no particular order."""
+
+    @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod

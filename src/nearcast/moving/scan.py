@@ -99,6 +99,9 @@ class ScanMoving(MovingIndex):
             raise KeyError(subscription_id)
         return self._subscriptions[subscription_id]
 
+    def ids(self) -> list[Id]:
+        return list(self._subscriptions)
+
     def __len__(self) -> int:
         return len(self._subscriptions)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nearcast.pipeline.partitioning import Hash, Keyword, Location, Metrics, Partitioning, Plan
     from nearcast.pipeline.planning import plan
     from nearcast.pipeline.progress import Progress, Summary
+    from nearcast.pipeline.resharding import Resharded, reshard
     from nearcast.pipeline.session import spark_session
     from nearcast.pipeline.sinks import CallbackSink, FilesSink, Sink, StoreSink
     from nearcast.pipeline.streaming import RunningStream, stream
@@ -36,6 +37,7 @@ __all__ = [
     "Partitioning",
     "Plan",
     "Progress",
+    "Resharded",
     "ResultSettings",
     "RunningStream",
     "Sink",
@@ -46,6 +48,7 @@ __all__ = [
     "match",
     "plan",
     "read_log",
+    "reshard",
     "spark_session",
     "stream",
     "warm_up",
@@ -62,6 +65,7 @@ _NAMES = {
     "partitioning": ["Hash", "Keyword", "Location", "Metrics", "Partitioning", "Plan"],
     "planning": ["plan"],
     "progress": ["Progress", "Summary"],
+    "resharding": ["Resharded", "reshard"],
     "session": ["spark_session"],
     "sinks": ["CallbackSink", "FilesSink", "Sink", "StoreSink"],
     "streaming": ["RunningStream", "stream"],

@@ -98,16 +98,27 @@ def _make_snapshot(
     make_index: MakeIndex,
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        if files.snapshot is None:
-            snapshot = Snapshot.empty(make_index, partitioning)
-        else:
-            snapshot = Snapshot.load(files.snapshot, make_index)
-        changes = [
-            Changes.read(state.changes(shard, number), follows=before)
-            for before, number in pairwise((files.snapshot_batch, *files.changes))
-        ]
         if not target.exists():
-            snapshot.with_changes(changes, partitioning).save(target)
+            newest_snapshot(state, shard, files, partitioning, make_index).save(target)
         else:  # by a task that was tried before, which may have failed to wait for the disk
             sync(target.parent)
         yield batch
+
+
+def newest_snapshot(
+    state: StateFolder,
+    shard: int,
+    files: ShardFiles,
+    partitioning: Partitioning,
+    make_index: MakeIndex,
+) -> Snapshot:
+    """The shard as these files tell, in memory."""
+    if files.snapshot is None:
+        snapshot = Snapshot.empty(make_index, partitioning)
+    else:
+        snapshot = Snapshot.load(files.snapshot, make_index)
+    changes = [
+        Changes.read(state.changes(shard, number), follows=before)
+        for before, number in pairwise((files.snapshot_batch, *files.changes))
+    ]
+    return snapshot.with_changes(changes, partitioning)

@@ -10,6 +10,7 @@ there, with the same words; its first `enter` is the word to report at once, a s
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from nearcast.broker import Broker
@@ -38,6 +39,18 @@ def hidden_id(id: Id) -> str:
 def is_hidden(id: Id) -> bool:
     """Is it one of these?"""
     return isinstance(id, str) and id.endswith(_HIDDEN)
+
+
+def owner_of(id: Id, known: Container[Id]) -> Id:
+    """Whom a hidden subscription waits for, one of those that are known; any other is its own.
+
+    >>> owner_of(hidden_id(7), [7]), owner_of("7", ["7"])
+    (7, '7')
+    """
+    if not is_hidden(id):
+        return id
+    owner = str(id).removesuffix(_HIDDEN)
+    return owner if owner in known else int(owner)
 
 
 class SafeDistances:
@@ -80,8 +93,7 @@ class SafeDistances:
         if told.kind != "enter" or hidden not in self._broker:
             return None
         self._broker.unsubscribe(hidden)
-        owner = hidden.removesuffix(_HIDDEN)
-        return SafeDistance(owner if owner in self._broker else int(owner), 0.0)
+        return SafeDistance(owner_of(hidden, self._broker), 0.0)
 
     def forget(self, id: Id) -> None:
         """It has moved, or is gone."""

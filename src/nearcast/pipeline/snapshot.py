@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nearcast.batches import SubscriptionBatch
 from nearcast.boolean.id_table import IdTable
 from nearcast.boolean.index import BooleanIndex
 from nearcast.durable_files import whole_folder
 from nearcast.pipeline.changes import Changes
 from nearcast.pipeline.partitioning import Hash, Partitioning, hash_ids
-from nearcast.pipeline.rows import joined_subscriptions
+from nearcast.pipeline.rows import Rows, joined_subscriptions
 from nearcast.pipeline.versions import Versions
 from nearcast.storage import part, read_arrays, write_arrays
 
@@ -73,6 +74,13 @@ class Snapshot:
         with whole_folder(folder) as unfinished:
             write_arrays(unfinished / _IDS, _KIND, {}, arrays)
             self.index.save(unfinished / _INDEX)
+
+    def rows(self) -> Rows[SubscriptionBatch]:
+        """All subscriptions as columns, with the ids people gave as labels.  O(size)."""
+        slots = self.ids.live_slots()
+        batch = self.index.subscriptions(pa.array(slots))
+        numbered = replace(batch, ids=pa.array(np.arange(len(slots))))
+        return Rows(self.ids.ids_of(slots), numbered, np.zeros(len(slots), np.int64))
 
     def with_changes(self, changes: Sequence[Changes], partitioning: Partitioning) -> Snapshot:
         """The snapshot after these batches of changes.  It takes over the index of this one.

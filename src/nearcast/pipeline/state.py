@@ -9,6 +9,7 @@
                                    what batch 121 gave; the notifications come last and say: done
     hosted/shard-0003/             the same of subscriptions that have a result of their own, where
                                    messages are changes too, and results-….parquet what they became
+    shards-4f…/                    all but state.json, which names this folder, after `reshard`
 
 Every file appears whole or not at all. A batch that is replayed after a crash finds what it had
 done and gives the same again.
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,14 @@ from nearcast.durable_files import make_folder, remove, remove_unfinished, sync
 from nearcast.pipeline.partitioning import Partitioning, load_partitioning
 from nearcast.storage import BadFile, read_json, write_json
 
-FORMAT = 2
-READABLE = (1, FORMAT)
-"""Format 1 is the same, but for the checksum of state.json."""
+FORMAT, RESHARDED = 2, 3
+READABLE = (1, FORMAT, RESHARDED)
+"""Format 1 is the same, but for the checksum of state.json; 3 has its shards in another folder."""
 
-SPARK = "spark"
-"""The folder of Spark's own checkpoint, beside this one."""
+SPARK, SAVED = "spark", "nearcast"
+"""The folders of a checkpoint: Spark's own, and this one."""
 
+_ABOUT, _PARTITIONING, _NEW_SHARDS = "state.json", "partitioning.near", "shards-"
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
 _NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
 
@@ -66,41 +68,93 @@ class ShardFiles:
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """The folder, its key, which no other state ever has, and the run, which no other start has."""
+    """The folder, its key, which no other state ever has, and the run, which no other start has.
+
+    - `shards_in`: the folder inside that has the shards, "" for none of their own
+    """
 
     folder: Path
     key: str
     run: str
+    shards_in: str = ""
+
+    @classmethod
+    def open(cls, folder: Path) -> StateFolder:
+        """The state that is there; `BadCheckpoint` when it cannot be read."""
+        content = _read_about(folder / _ABOUT)
+        return cls(folder, content["key"], uuid.uuid4().hex, content.get("shards_in", ""))
+
+    def facts(self) -> dict[str, Any]:
+        """What state.json says."""
+        return _read_about(self.folder / _ABOUT)
 
     @classmethod
     def create_or_open(
         cls, folder: Path, facts: dict[str, Any], partitioning: Partitioning
     ) -> StateFolder:
         """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
-        path = folder / "state.json"
-        _remove_empty_words(folder.parent / SPARK)
-        if not path.exists():
+        remove_empty_words(folder.parent / SPARK)
+        if not (folder / _ABOUT).exists():
             new = cls(folder, "", "")
-            new.make_shard_folders(partitioning.shards)
-            if facts.get("results"):
-                new.hosted().make_shard_folders(partitioning.shards)
-            partitioning.save(folder / "partitioning.near")
-            content = {"format": FORMAT, "key": uuid.uuid4().hex, **facts}
-            write_json(path, content)
-        else:
-            content = _read_about(path)
-            for name, value in facts.items():
-                if content.get(name) != value:
-                    raise BadCheckpoint(
-                        f"{folder} was made with {name} {content.get(name)!r}, now it is "
-                        f"{value!r}; these are fixed for the life of a checkpoint: use the old "
-                        "value, or a new checkpoint"
-                    )
-        return cls(folder, content["key"], uuid.uuid4().hex)
+            new._make_folders(partitioning, has_results=bool(facts.get("results")))
+            write_json(folder / _ABOUT, {"format": FORMAT, "key": uuid.uuid4().hex, **facts})
+        state = cls.open(folder)
+        content = state.facts()
+        for name, value in facts.items():
+            if content.get(name) != value:
+                way_out = ", or change it with `nearcast reshard`" * (
+                    name in facts_of(partitioning)
+                )
+                raise BadCheckpoint(
+                    f"{folder} was made with {name} {content.get(name)!r}, now it is "
+                    f"{value!r}; these are fixed for the life of a checkpoint: use the old "
+                    f"value, or a new checkpoint{way_out}"
+                )
+        state.remove_replaced()
+        return state
+
+    @property
+    def home(self) -> Path:
+        """Where everything is that depends on the partitioning."""
+        return self.folder / self.shards_in
 
     def hosted(self) -> StateFolder:
         """Where the shards keep subscriptions that have a result."""
-        return StateFolder(self.folder / "hosted", self.key, self.run)
+        return StateFolder(self.home / "hosted", self.key, self.run)
+
+    def with_new_shards(self, partitioning: Partitioning) -> StateFolder:
+        """The same state with room for other shards; they do not count before `take_over`."""
+        new = replace(self, shards_in=f"{_NEW_SHARDS}{uuid.uuid4().hex}")
+        new._make_folders(partitioning, has_results=bool(self.facts().get("results")))
+        return new
+
+    def take_over(self) -> None:
+        """From now on these are the shards, durably; all of their files must be.
+
+        One file decides: who is killed before it has its name has changed nothing.
+        """
+        facts = self.facts() | facts_of(self.partitioning())
+        write_json(
+            self.folder / _ABOUT, {**facts, "format": RESHARDED, "shards_in": self.shards_in}
+        )
+
+    def remove_replaced(self) -> None:
+        """Delete shards that were replaced, and those of a `reshard` that was not finished."""
+        found = [*self.folder.glob(f"{_NEW_SHARDS}*")]
+        if self.shards_in:
+            found += self.folder.glob("shard-*")
+            found += [self.folder / "hosted", self.folder / _PARTITIONING]
+        replaced = [path for path in found if path.exists() and path.name != self.shards_in]
+        if replaced:
+            sync(self.folder)  # who wrote state.json may not have come so far
+        for path in replaced:
+            remove(path)
+
+    def _make_folders(self, partitioning: Partitioning, *, has_results: bool) -> None:
+        self.make_shard_folders(partitioning.shards)
+        if has_results:
+            self.hosted().make_shard_folders(partitioning.shards)
+        partitioning.save(self.home / _PARTITIONING)
 
     def make_shard_folders(self, shards: int) -> None:
         """Have a folder for each."""
@@ -109,11 +163,11 @@ class StateFolder:
 
     def partitioning(self) -> Partitioning:
         """The partitioning that the state was made with."""
-        return load_partitioning(self.folder / "partitioning.near")
+        return load_partitioning(self.home / _PARTITIONING)
 
     def shard_folder(self, shard: int) -> Path:
         """Where the files of a shard are."""
-        return self.folder / f"shard-{shard:04d}"
+        return self.home / f"shard-{shard:04d}"
 
     def changes(self, shard: int, batch: int) -> Path:
         """What a batch changed in a shard."""
@@ -159,7 +213,7 @@ class StateFolder:
 
     def check_batch(self, batch: int) -> None:
         """Refuse to go on with a batch before one that was done: its rows are in already."""
-        for path in self.folder.glob("shard-*/*"):
+        for path in self.home.glob("shard-*/*"):
             found = _SNAPSHOT.fullmatch(path.name) or _NUMBERED.fullmatch(path.name)
             has_later = found and int(found[found.lastindex or 0]) > batch
             # A snapshot is made of batches that Spark has committed.
@@ -210,7 +264,29 @@ class StateFolder:
                 remove(path)
 
 
-def _remove_empty_words(spark: Path) -> None:
+def facts_of(partitioning: Partitioning) -> dict[str, Any]:
+    """What state.json says of a partitioning."""
+    return {
+        "partitioning": partitioning.name,
+        "shards": partitioning.shards,
+        "routes": partitioning.fingerprint(),
+    }
+
+
+def check_halves(checkpoint: Path) -> None:
+    """Refuse a checkpoint of which a half is missing."""
+    spark, saved = checkpoint / SPARK, checkpoint / SAVED
+    begun = (saved / _ABOUT).exists()
+    has_shards = any(saved.glob("shard-*/*")) or any(saved.glob(f"{_NEW_SHARDS}*/shard-*/*"))
+    if (spark.exists() and not begun) or (not spark.exists() and has_shards):
+        raise BadCheckpoint(
+            f"{checkpoint} has only one of Spark's checkpoint, {spark.name}, and the "
+            f"subscriptions, {saved.name}; the two belong together: restore both, or start a new "
+            "checkpoint"
+        )
+
+
+def remove_empty_words(spark: Path) -> None:
     """Remove the newest file of Spark's logs where a power failure left its name only.
 
     A batch that began has its plan on the disk (`sync_plan`), so that an empty plan is of none; one
@@ -235,4 +311,6 @@ def _read_about(path: Path) -> dict[str, Any]:
             f"{' and '.join(map(str, READABLE))}; start a new checkpoint, or use the release that "
             "made it"
         )
+    if "key" not in content:
+        raise BadCheckpoint(f"{path} is damaged: it has no key; restore the whole checkpoint")
     return content

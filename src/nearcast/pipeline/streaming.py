@@ -20,7 +20,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import LongType
 
 from nearcast.boolean import RarestWordTree
+from nearcast.durable_files import make_folder
 from nearcast.model import Space
+from nearcast.pipeline.checkpoint_lock import CheckpointLock
 from nearcast.pipeline.compaction import Compactor
 from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keepers import end_keepers
@@ -32,7 +34,15 @@ from nearcast.pipeline.progress import Progress, Summary, lag_of, progress_of
 from nearcast.pipeline.routing import PACKED_IN_SPARK
 from nearcast.pipeline.sinks import BatchOutput, Sink
 from nearcast.pipeline.snapshot import MakeIndex
-from nearcast.pipeline.state import BadCheckpoint, ShardFiles, StateFolder
+from nearcast.pipeline.state import (
+    SAVED,
+    SPARK,
+    BadCheckpoint,
+    ShardFiles,
+    StateFolder,
+    check_halves,
+    facts_of,
+)
 from nearcast.pipeline.step import HostedWork, run_step
 from nearcast.pipeline.stream_routing import ordered_rows, route, two_streams
 
@@ -74,7 +84,7 @@ def stream(
     checkpoint: a folder that all executors reach; the stream goes on from it after any crash
     index: makes an empty index, `RarestWordTree` by default; its space is that of the data
     partitioning: of the subscriptions, `Hash` with a shard a core by default; another one can be
-        had from `plan`. It is fixed for the life of the checkpoint
+        had from `plan`. It is that of the checkpoint; `reshard` changes it
     trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
         is done
     snapshot_after: a shard gets a new snapshot after so many changes
@@ -114,37 +124,41 @@ def stream(
             f"checkpoint {os.fspath(checkpoint)!r} is an address; give a folder of the file system"
         )
     folder = Path(checkpoint).absolute()
-    saved = folder / "nearcast"
-    _check_halves(folder / "spark", saved)
-    way = partitioning or _saved_partitioning(saved)
-    way = way or Hash(spark.sparkContext.defaultParallelism)
-    facts = {
-        "index": type(example).__name__,
-        "space": example.space.name,
-        "partitioning": way.name,
-        "shards": way.shards,
-        "routes": way.fingerprint(),
-        "subscription_ids": _id_type(rows, "subscription"),
-        "message_ids": _id_type(rows, "message"),
-        "ordered": messages is None,
-        "results": None if results is None else results.to_json(),
-    }
-    state = StateFolder.create_or_open(saved, facts, way)
-    sink.open(state.key)
-    work = StreamWork(spark, state, make_index, sink, facts, snapshot_after, results)
-    writer = rows.writeStream.foreachBatch(work.process)
-    writer = writer.option("checkpointLocation", str(folder / "spark"))
-    if trigger:
-        writer = writer.trigger(**trigger)
-    return RunningStream(writer.start(), work)
+    make_folder(folder)
+    lock = CheckpointLock.shared(folder)
+    try:
+        check_halves(folder)
+        way = partitioning or _saved_partitioning(folder / SAVED)
+        way = way or Hash(spark.sparkContext.defaultParallelism)
+        facts = {
+            "index": type(example).__name__,
+            "space": example.space.name,
+            **facts_of(way),
+            "subscription_ids": _id_type(rows, "subscription"),
+            "message_ids": _id_type(rows, "message"),
+            "ordered": messages is None,
+            "results": None if results is None else results.to_json(),
+        }
+        state = StateFolder.create_or_open(folder / SAVED, facts, way)
+        sink.open(state.key)
+        work = StreamWork(spark, state, make_index, sink, facts, snapshot_after, results)
+        writer = rows.writeStream.foreachBatch(work.process)
+        writer = writer.option("checkpointLocation", str(folder / SPARK))
+        if trigger:
+            writer = writer.trigger(**trigger)
+        return RunningStream(writer.start(), work, lock)
+    except BaseException:
+        lock.release()
+        raise
 
 
 class RunningStream:
     """A stream that is running: look at it, wait for it, stop it."""
 
-    def __init__(self, query: StreamingQuery, work: StreamWork) -> None:
+    def __init__(self, query: StreamingQuery, work: StreamWork, lock: CheckpointLock) -> None:
         self.query = query
         self._work = work
+        self._lock = lock
 
     @property
     def recent(self) -> list[Progress]:
@@ -176,13 +190,17 @@ class RunningStream:
             ended = self.query.awaitTermination(timeout)
         finally:
             if not self.query.isActive:
-                self._work.stop()
+                self._end()
         return True if ended is None else ended
 
     def stop(self) -> None:
         """Stop now; a batch that is not done is done when the stream is started again."""
         self.query.stop()
+        self._end()
+
+    def _end(self) -> None:
         self._work.stop()
+        self._lock.release()
 
 
 class StreamWork:
@@ -218,14 +236,7 @@ class StreamWork:
         self._totals = dict.fromkeys(("batches", "rows", "changes", "notifications", "rejects"), 0)
         self._steps = self._hits = self._keeper_steps = self._keeper_hits = 0
         self._lock = threading.Lock()
-        self._schema = pa.schema(
-            [
-                ("subscription_id", _arrow_type(facts["subscription_ids"])),
-                ("message_id", _arrow_type(facts["message_ids"])),
-                ("time", pa.float64()),
-                ("position", pa.int64()),
-            ]
-        )
+        self._schema = schema_of_matches(facts)
         self._results = results
         self._hosted: HostedFiles | None = None
         if results is not None:
@@ -414,22 +425,25 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
-def _check_halves(spark: Path, saved: Path) -> None:
-    """Refuse a checkpoint of which a half is missing."""
-    begun = (saved / "state.json").exists()
-    if (spark.exists() and not begun) or (not spark.exists() and any(saved.glob("shard-*/*"))):
-        raise BadCheckpoint(
-            f"{spark.parent} has only one of Spark's checkpoint, {spark.name}, and the "
-            f"subscriptions, {saved.name}; the two belong together: restore both, or start a new "
-            "checkpoint"
-        )
+def schema_of_matches(facts: Mapping[str, Any]) -> pa.Schema:
+    """The columns of notifications of a stream with these facts, but for those of results."""
+    return pa.schema(
+        [
+            ("subscription_id", _arrow_type(facts["subscription_ids"])),
+            ("message_id", _arrow_type(facts["message_ids"])),
+            ("time", pa.float64()),
+            ("position", pa.int64()),
+        ]
+    )
 
 
 def _saved_partitioning(saved: Path) -> Partitioning | None:
     if not (saved / "state.json").exists():
         return None
     try:
-        return StateFolder(saved, "", "").partitioning()
+        return StateFolder.open(saved).partitioning()
+    except BadCheckpoint:
+        raise
     except (OSError, ValueError) as error:
         raise BadCheckpoint(f"the checkpoint in {saved} cannot be read: {error}") from None
 

@@ -153,6 +153,10 @@ class TopKIndex(ABC):
         """A live subscription; KeyError when there is none of this id."""
 
     @abstractmethod
+    def ids(self) -> list[Id]:
+        """The live ids, in no particular order."""
+
+    @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod

@@ -121,6 +121,9 @@ class ParallelLists(TopKIndex):
     def subscription(self, subscription_id: Id) -> TopKSubscription:
         return self._part_of(subscription_id).subscription(subscription_id)
 
+    def ids(self) -> list[Id]:
+        return [id for part in self._parts for id in part.ids()]
+
     def __len__(self) -> int:
         return sum(map(len, self._parts))
 

@@ -82,6 +82,9 @@ class ScanTopK(TopKIndex):
     def subscription(self, subscription_id: Id) -> TopKSubscription:
         return self._subscriptions[self._known(subscription_id)]
 
+    def ids(self) -> list[Id]:
+        return list(self._subscriptions)
+
     def __len__(self) -> int:
         return len(self._subscriptions)
 

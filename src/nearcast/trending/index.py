@@ -129,6 +129,10 @@ class TrendingIndex(ABC):
         """A live subscription; KeyError when there is none of this id."""
 
     @abstractmethod
+    def ids(self) -> list[Id]:
+        """The live ids, in no particular order."""
+
+    @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod

@@ -101,6 +101,9 @@ class ScanTrending(NearbyIndex):
     def subscription(self, subscription_id: Id) -> AnyTrending:
         return self._subscriptions[self._known(subscription_id)]
 
+    def ids(self) -> list[Id]:
+        return list(self._subscriptions)
+
     def __len__(self) -> int:
         return len(self._subscriptions)
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Protocol, TypeAlias
 
+import pyarrow as pa
+
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import BooleanIndex
 from nearcast.model import (
@@ -60,6 +62,10 @@ def assert_answers(
     subscriptions = list(live)
     assert len(index) == len(subscriptions)
     assert set(index.ids()) == {subscription.id for subscription in subscriptions}
+    for kind, column in ((int, pa.int64()), (str, pa.large_string())):  # ids of one kind
+        some = [each for each in subscriptions if isinstance(each.id, kind)]
+        columns = index.subscriptions(pa.array([each.id for each in some], column))
+        assert [columns.subscription(row) for row in range(len(some))] == some
     for message in messages:
         found, right = answer(index, message), wanted(subscriptions, message)
         assert found == right, (

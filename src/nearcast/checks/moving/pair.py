@@ -106,6 +106,7 @@ class Pair:
 
     def compare_results(self) -> None:
         assert len(self.index) == len(self.ids)
+        assert set(self.index.ids()) == set(self.ids)
         assert self.index.now == self.oracle.now
         for id in self.ids:
             assert id in self.index

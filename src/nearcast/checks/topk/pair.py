@@ -56,6 +56,7 @@ class Pair:
     def assert_same_lists(self) -> None:
         """The index holds the subscriptions of the oracle and has its lists."""
         assert len(self.index) == len(self.live)
+        assert set(self.index.ids()) == self.live
         assert self.index.now == self.oracle.now
         for id in self.live:
             assert_same_list(self.index.results(id), self.oracle.results(id))

@@ -78,6 +78,7 @@ class Pair:
     def assert_same_lists(self) -> None:
         """The index holds the subscriptions of the oracle and has its lists."""
         assert len(self.index) == len(self.live)
+        assert set(self.index.ids()) == set(self.live)
         assert self.index.now == self.oracle.now
         for id in self.live:
             self._assert_same_list(id)

@@ -368,6 +368,9 @@ class FlatMoving(MovingIndex):
     def subscription(self, subscription_id: Id) -> Subscription:
         return self._subscriptions.subscription(subscription_id)
 
+    def ids(self) -> list[Id]:
+        return self._subscriptions.ids()
+
     def __len__(self) -> int:
         return len(self._subscriptions)
 

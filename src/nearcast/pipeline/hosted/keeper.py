@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import time
-from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
 from nearcast.pipeline.hosted.request import StepRequest
-from nearcast.pipeline.hosted.rows import HostedRows
+from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
 from nearcast.pipeline.hosted.told import ToldColumns
@@ -78,7 +77,7 @@ class ShardKeeper:
             "rejects": rejects,
             "freshness": freshness,
             "subscriptions": len(hosted),
-            "next_expiry": hosted.next_expiry if isfinite(hosted.next_expiry) else None,
+            **expiry_of(hosted),
             "milliseconds": {
                 "open": _milliseconds(opened - begin),
                 "log": _milliseconds(logged - opened),
@@ -98,19 +97,13 @@ class ShardKeeper:
         freshness = Freshness.HOT
         if shard is None or not is_usable:
             freshness = Freshness.RESTORED
-            if files.snapshot is None:
-                shard = HostedShard.new(request.settings)
-            else:
-                shard = HostedShard.load(files.snapshot)
+            shard = HostedShard.of_snapshot(files.snapshot, request.settings)
             self._owner, self._applied, self._rows = owner, files.snapshot_batch, 0
-        for before, number in pairwise((files.snapshot_batch, *files.changes)):
-            if number > self._applied:
-                path = request.state.changes(request.shard, number)
-                rows = HostedRows.read(path, follows=before)
-                shard.apply(rows, HostedOutput(ToldColumns(request.schema)))
-                self._applied, self._rows = number, self._rows + len(rows)
-                if freshness == Freshness.HOT:
-                    freshness = Freshness.CAUGHT_UP
+        for number, rows in logged_rows(request.state, request.shard, files, self._applied):
+            shard.apply(rows, HostedOutput(ToldColumns(request.schema)))
+            self._applied, self._rows = number, self._rows + len(rows)
+            if freshness == Freshness.HOT:
+                freshness = Freshness.CAUGHT_UP
         return shard, freshness
 
     def _snapshot_if_due(self, shard: HostedShard, request: StepRequest) -> None:
@@ -158,6 +151,11 @@ RESULTS = pa.schema(
     [("subscription_id", pa.string()), ("kind", pa.string()), ("items", pa.large_string())]
 )
 """Results as they are now, JSON; null where they have ended."""
+
+
+def expiry_of(shard: HostedShard) -> dict[str, float | None]:
+    """When time has to be told to the shard, fit for JSON."""
+    return {"next_expiry": shard.next_expiry if isfinite(shard.next_expiry) else None}
 
 
 def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:

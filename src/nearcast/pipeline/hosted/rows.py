@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,7 @@ from nearcast.batches import MessageBatch
 from nearcast.pipeline.log.schema import ADVANCE
 from nearcast.pipeline.packing import message_arrays, messages_of_arrays, unpack_messages
 from nearcast.pipeline.rows import POSITION, Rows, joined_messages
+from nearcast.pipeline.state import ShardFiles, StateFolder
 from nearcast.storage import BadFile, Buffer, read_arrays, write_arrays
 
 KIND = "hosted rows"
@@ -100,6 +102,15 @@ class HostedRows:
             messages = messages_of_arrays(own, meta["space"])
         table = None if others is None else pa.ipc.open_stream(pa.py_buffer(others)).read_all()
         return cls(messages, table)
+
+
+def logged_rows(
+    state: StateFolder, shard: int, files: ShardFiles, after: int
+) -> Iterator[tuple[int, HostedRows]]:
+    """The changelog of a shard: the batches after one, each with its rows."""
+    for before, number in pairwise((files.snapshot_batch, *files.changes)):
+        if number > after:
+            yield number, HostedRows.read(state.changes(shard, number), follows=before)
 
 
 def prepare_kind(kind: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nearcast.batches import MessageBatch
 from nearcast.broker import Broker
+from nearcast.broker.broker import AnySubscription
 from nearcast.durable_files import whole_folder
-from nearcast.model import Id, Notification
+from nearcast.model import Id, Notification, Subscription, TopKSubscription
 from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
 from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
 from nearcast.pipeline.hosted.told import ToldColumns
@@ -71,6 +72,11 @@ class HostedShard:
         """Without subscriptions, and without a past."""
         return cls(settings.new_broker())
 
+    @classmethod
+    def of_snapshot(cls, folder: Path | None, settings: ResultSettings) -> HostedShard:
+        """What was saved there; a new one where there is nothing yet."""
+        return cls.new(settings) if folder is None else cls.load(folder)
+
     def __len__(self) -> int:
         return len(self._broker)
 
@@ -95,6 +101,34 @@ class HostedShard:
             if id in self._broker:
                 self._terms[id] = None
         return chosen
+
+    # ------------------------------------------------------------------ resharding
+
+    def subscriptions(self) -> list[AnySubscription]:
+        """All of them, the hidden ones of safe distances too; those that move as plain ones."""
+        return [self._broker.subscription(id) for id in self._broker.ids()]
+
+    @property
+    def terms(self) -> list[Id]:
+        """Lists of terms, in the order in which they are to be refreshed."""
+        return [id for id in self._terms if id in self._broker]
+
+    def have_only(self, subscriptions: Iterable[AnySubscription], terms: Iterable[Id]) -> None:
+        """Have these subscriptions and no others, as `subscriptions` and `terms` gave them.
+
+        Nobody is told of anything: what a shard has heard of messages is the same in all of them,
+        so that results are what they were.
+        """
+        missing = {each.id: each for each in subscriptions}
+        for id in self._broker.ids():
+            if missing.pop(id, None) is None:
+                self._broker.unsubscribe(id)
+        lists = [each for each in missing.values() if isinstance(each, TopKSubscription)]
+        self._broker.subscribe_lists(lists)
+        for each in missing.values():
+            if not isinstance(each, TopKSubscription):
+                self._broker.subscribe(each, follows=isinstance(each, Subscription))
+        self._terms = dict.fromkeys(terms)
 
     # ------------------------------------------------------------------ saving
 

@@ -376,6 +376,9 @@ class FlatTopK(TopKIndex):
         id = self._subscription_ids.id_of(slot)
         return TopKSubscription(id, sorted(words), at, int(head[K]), float(place[ALPHA]))
 
+    def ids(self) -> list[Id]:
+        return self._subscription_ids.list_of(self._subscription_ids.live_slots())
+
     def __len__(self) -> int:
         return len(self._subscription_ids)
 

@@ -243,6 +243,9 @@ class DistributedLists(TopKIndex):
         shard = self._known(subscription_id).shards[0]
         return self._shards[shard].subscription(subscription_id)
 
+    def ids(self) -> list[Id]:
+        return list(self._placed)
+
     def __len__(self) -> int:
         return len(self._placed)
 

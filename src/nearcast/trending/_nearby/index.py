@@ -247,7 +247,6 @@ class FlatNearby(NearbyIndex):
         )
 
     def ids(self) -> list[Id]:
-        """Those of all live subscriptions.  O(subscriptions)."""
         return self._ids.list_of(self._ids.live_slots())
 
     def __len__(self) -> int:

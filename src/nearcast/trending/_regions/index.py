@@ -344,6 +344,9 @@ class FlatRegions(TrendingIndex):
         assert region is not None
         return TrendingSubscription(self._ids.id_of(slot), region, int(self._rows.head[slot, K]))
 
+    def ids(self) -> list[Id]:
+        return self._ids.list_of(self._ids.live_slots())
+
     def __len__(self) -> int:
         return len(self._ids)
 

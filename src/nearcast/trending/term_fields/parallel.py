@@ -82,6 +82,9 @@ class ParallelTermFields(NearbyIndex):
     def subscription(self, subscription_id: Id) -> NearbyTrendingSubscription:
         return self._half(subscription_id).subscription(subscription_id)
 
+    def ids(self) -> list[Id]:
+        return [id for half in self._halves for id in half.ids()]
+
     def __len__(self) -> int:
         return sum(len(half) for half in self._halves)
 

@@ -1,4 +1,4 @@
-"""How far `nearcast match` is: a bar on a terminal, else a line for each thing that begins."""
+"""How far a long command is: a bar on a terminal, else a line for each thing that begins."""
 
 from __future__ import annotations
 
