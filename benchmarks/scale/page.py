@@ -182,7 +182,7 @@ def _one_shard(rows: Rows) -> Iterable[str]:
         "from a file in the page cache; the messages kept are a window, documents that count, or "
         "live messages."
     )
-    header = (
+    columns = (
         "kind", "a", "b", "g", "worst error", "bytes a subscription", "messages kept",
         "bytes a kept message", "loading", "predicted for 1 million",
     )  # fmt: skip
@@ -206,12 +206,12 @@ def _one_shard(rows: Rows) -> Iterable[str]:
                 f"{number(million)} s",
             )
         )
-    yield table(header, lines)
+    yield table(columns, lines)
 
 
 def _routing(rows: Rows) -> Iterable[str]:
     found = _of(rows, ROUTING)
-    costs = _of(rows, LAW)[0]["routing"]
+    costs, together = _of(rows, LAW)[0]["routing"], found[0]["details"]["messages"]
     yield "## Routing and packing, measured"
     header = ("distribution", "shards", "visits", "µs a message", "unpacking a copy, µs", "bytes")
     yield table(
@@ -229,7 +229,7 @@ def _routing(rows: Rows) -> Iterable[str]:
         ],
     )
     yield (
-        f"From a row of Arrow to packed batches, {found[0]['details']['messages']:,} messages together: "
+        f"From a row of Arrow to packed batches, {together:,} messages together: "
         f"{number(costs['message'])} µs a message, {number(costs['copy'])} for each copy and "
         f"{number(costs['blob'])} for each shard that a batch is packed for, which 65,536 messages "
         f"share; {number(costs['unpack'])} to unpack a copy of {number(costs['copy_bytes'])} bytes."
