@@ -32,7 +32,7 @@ def write_page(rows: Rows) -> str:
         "`python -m benchmarks run scale --json benchmarks/results/scale.json` -->",
         "What one shard costs is measured; what so many subscriptions and "
         f"{demand['messages_per_second']:,} messages a second of each kind would take is computed "
-        "from it, and nobody has seen it.",
+        f"from it, and nobody has seen it. {_measured_on(rows)}",
         "![Laws, and predictions against measurements](../benchmarks/results/scale.png)",
         *_cluster(rows, demand),
         *_checks(rows),
@@ -256,6 +256,12 @@ def _communication(rows: Rows) -> Iterable[str]:
     )
 
 
+def _measured_on(rows: Rows) -> str:
+    machines = ", ".join(dict.fromkeys(row["cpu"] for row in rows))
+    commits = ", ".join(dict.fromkeys(row["commit"][:7] for row in rows))
+    return f"Measured on one core of {machines}, at {commits}."
+
+
 def _of(rows: Rows, group: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["group"] == group]
 
@@ -272,7 +278,8 @@ _NOT_MODELLED = """\
   of the messages finds as much for one of them as a shard with n / p that all visit, and costs p
   times as much: p times the law at n / p. By hash p is 1; by location n / p is about what one
   shard of everything would have. Replicas by location or keyword are not found twice, so n is
-  divided by their number; those of top-k lists are, so it is not.
+  divided by their number; those of top-k lists are, so it is not. (That division is the one thing
+  that was put right after a first check had shown it; the rest was there before.)
 - n and p of each shard come from a plan: the partitionings of the pipeline, and the distributions
   of top-k lists, made from and applied to a sample. The busiest shard is the busiest of the plan.
 - A shard's memory is its subscriptions, and its share of the messages kept in the measurement.
