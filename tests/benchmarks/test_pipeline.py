@@ -32,6 +32,7 @@ def check_and_draw(records, folder):
     assert [picture.name for picture in plot_folder(folder)] == ["pipeline.png"]
 
 
+@pytest.mark.thorough
 def test_a_stream_is_measured(spark, tmp_path, workload):
     phases = (Phase(50, 20, 2),)
     (streamed,) = run.stream_records(spark, tmp_path / "stream", workload, phases, say)

@@ -75,7 +75,10 @@ def test_every_class_of_the_room_is_a_contender():
     assert set(ROOM) == classes
 
 
-@pytest.mark.parametrize("name", ["ap-tree/fig-10", "ap-tree/fig-16", "vldbj/fig-18"])
+@pytest.mark.parametrize(
+    "name",
+    ["ap-tree/fig-10", "ap-tree/fig-16", pytest.param("vldbj/fig-18", marks=pytest.mark.thorough)],
+)
 def test_a_figure_is_measured_and_drawn(name, tmp_path):
     path = tmp_path / "figure.json"
     arguments = ["run", name, "--data", "synthetic", *TINY, "--json", str(path)]

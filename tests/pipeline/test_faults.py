@@ -26,6 +26,7 @@ MOST_BATCHES = 40
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
+@pytest.mark.thorough
 def test_kills_at_random_moments(tmp_path):
     result = play(tmp_path, 7, "local[2,4]", [DRIVER, WORKER] * 2)
     assert not result.problems, result
@@ -143,6 +144,7 @@ def test_a_worker_that_dies_beside_any_file(story, names):
     assert (done.batch, done.rows) == (1, ROWS)
 
 
+@pytest.mark.thorough
 def test_a_sink_that_fails_before_or_after_it_has_written(story):
     for moment in (BEFORE, AFTER):
         story.append_batch()
@@ -151,6 +153,7 @@ def test_a_sink_that_fails_before_or_after_it_has_written(story):
         story.run()
 
 
+@pytest.mark.thorough
 def test_a_torn_changelog_of_a_batch_that_is_not_done_is_written_again(story):
     story.append_batch()
     story.sabotage.crash(AFTER, "changes-")
@@ -181,6 +184,7 @@ def test_a_damaged_changelog_stops_the_stream(story):
     story.run()
 
 
+@pytest.mark.thorough
 def test_workers_that_are_gone_are_missed_by_nobody(story):
     story.kill_workers()
     story.append_batch()
@@ -216,7 +220,7 @@ def test_a_full_disk_delays_snapshots_and_nothing_else(story):
     story.run()
 
 
-@pytest.mark.parametrize("name", ["commits", "offsets"])
+@pytest.mark.parametrize("name", ["commits", pytest.param("offsets", marks=pytest.mark.thorough)])
 def test_the_last_word_of_spark_that_the_power_took(story, name):
     """Spark does not wait for the disk: of its newest file only the name may be there."""
     spark = story.folder / "checkpoint" / "spark"
