@@ -39,7 +39,7 @@ mpl.use("agg")  # writes files; needs no screen
 
 def plot_folder(folder: Path) -> list[Path]:
     """A picture or a table, or both, beside the result files for each benchmark in them."""
-    rows = [{**row["details"], **row} for row in read_rows(folder)]
+    rows = [{**row.get("details", {}), **row} for row in read_rows(folder)]  # old ones have none
     drawn = []
     for name in sorted({row["name"] for row in rows} & set(CATALOGUE)):
         path = folder / f"{name.replace('/', '-')}.png"

@@ -182,7 +182,7 @@ def _one_shard(rows: Rows) -> Iterable[str]:
         "from a file in the page cache; the messages kept are a window, documents that count, or "
         "live messages."
     )
-    columns = (
+    fitted = (
         "kind", "a", "b", "g", "worst error", "bytes a subscription", "messages kept",
         "bytes a kept message", "loading", "predicted for 1 million",
     )  # fmt: skip
@@ -206,7 +206,7 @@ def _one_shard(rows: Rows) -> Iterable[str]:
                 f"{number(million)} s",
             )
         )
-    yield table(columns, lines)
+    yield table(fitted, lines)
 
 
 def _routing(rows: Rows) -> Iterable[str]:

@@ -1,8 +1,10 @@
+import json
+
 import pytest
 
 from benchmarks.catalogue import CATALOGUE, find
 from benchmarks.figure import Scale
-from benchmarks.plot import draw
+from benchmarks.plot import draw, plot_folder
 from benchmarks.records import Record
 from benchmarks.workloads import DATA
 
@@ -55,6 +57,14 @@ def test_every_figure_draws_all_its_panels(figure):
         shown = axes.get_legend_handles_labels()[1]
         assert ("limit" in shown) == (panel.shows_limit and panel.y == "microseconds_per_message")
     assert "300" in canvas.get_supxlabel()
+
+
+def test_records_from_before_there_were_details_are_drawn(tmp_path):
+    figure = find("ap-tree/fig-12")
+    rows = [row_at(figure, point, "APTree") for point in figure.points(SCALE)]
+    old = [{name: row[name] for name in row if name != "details"} for row in rows]
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    assert plot_folder(tmp_path) == [tmp_path / "ap-tree-fig-12.png"]
 
 
 def test_the_figures_of_the_papers():
