@@ -50,9 +50,7 @@ RIVALS = re.compile(
 )
 ROOMS_WITH_KERNELS = re.compile("boolean|moving|topk|trending")
 # These wait for processes of their own: not at the end, when nobody else would be busy meanwhile.
-LONG = re.compile(
-    "test_kill_loop|test_results_after_kills|test_a_process_of_its_own|follow_events|the_whole_thing"
-)
+LONG = re.compile("test_kill_loop|test_kills|after_kills|test_a_process_of_its_own|the_whole_thing")
 # These use every index: when all are compiled.
 LAST = re.compile(
     "tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|moving|trending|plot)"

@@ -13,10 +13,17 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 NEEDS_KAFKA = "kafka_stream"
 
 
+# A service of its own, with a Spark of its own.
+LONG = "follow_events"
+
+
 @pytest.mark.parametrize(
     "path",
-    [path for path in EXAMPLES if path.stem != NEEDS_KAFKA],
-    ids=lambda path: path.stem,
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.thorough] * (path.stem == LONG))
+        for path in EXAMPLES
+        if path.stem != NEEDS_KAFKA
+    ],
 )
 def test_an_example_prints_what_it_says(path, capsys):
     runpy.run_path(str(path), run_name="__main__")

@@ -33,6 +33,7 @@ def test_kills_at_random_moments(tmp_path):
     assert result.kills == {DRIVER: 2, WORKER: 2}
 
 
+@pytest.mark.thorough
 def test_results_after_kills_at_random_moments(tmp_path):
     result = play(tmp_path, 3, "local[2,4]", [KEEPER, KEEPER, WORKER, DRIVER])
     assert not result.problems, result
@@ -124,18 +125,11 @@ def story(spark, tmp_path):
     return story
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("changes-", "notifications-"),
-        pytest.param(("changes-", "rejects-", "notifications-"), marks=pytest.mark.thorough),
-    ],
-    ids=["two", "all"],
-)
-def test_a_worker_that_dies_beside_any_file(story, names):
+@pytest.mark.thorough
+def test_a_worker_that_dies_beside_any_file(story):
     """The same batch is tried again and again, and each time it gets a little further."""
     story.append_batch()
-    for name in names:
+    for name in ("changes-", "rejects-", "notifications-"):
         for moment in (BEFORE, AFTER):
             story.sabotage.crash(moment, name)
             assert "crashed" in story.run_into_failure()

@@ -111,6 +111,7 @@ def test_every_change_is_told_once_and_keepers_are_found(story):
     story.check()
 
 
+@pytest.mark.thorough
 def test_it_goes_on_in_other_shards(story):
     story.append(2 * ROWS)
     running = story.start()
