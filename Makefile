@@ -62,7 +62,7 @@ demo: setup
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
 test: $(VENV)/.nearcast $(VENV)/.java
 	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels
-	$(BIN)/python -m pytest -q --numprocesses 6 --dist loadgroup
+	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
 
 # The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.
 test-thorough: setup
