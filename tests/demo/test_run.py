@@ -128,8 +128,8 @@ def demo(tmp_path):
 
 def traces(folder):
     """All but what the keepers of all streams share, which is empty but for a lock."""
-    files = [path for path in folder.rglob("*") if not path.is_dir()]
-    return [path for path in files if path != folder / f"nearcast-{os.getuid()}" / "lock"]
+    shared = folder / f"nearcast-{os.getuid()}"
+    return [path for path in folder.rglob("*") if path not in (shared, shared / "lock")]
 
 
 def marked_processes(mark):
