@@ -181,15 +181,20 @@ def insert_all(tree, clauses, chance, chains, arena):
         for i in range(low, high):
             reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
             if reference & 3 == NODE:
-                node = reference >> 2
-                prefetch_row(tree.child_word, tree.nodes[node, CHILDREN_AT])
-                for line in range(BLOCK):
-                    prefetch_row(tree.lines, tree.nodes[node, TREE] // LANES + line)
+                _prefetch_below(tree, reference >> 2)
             elif reference & 3 == RUN:
                 _prefetch_moved(tree, chains, reference)
         for i in range(low, high):
             tree = _insert(tree, clauses, chance, chains, arena[i])
     return tree
+
+
+@inner
+def _prefetch_below(tree, node):
+    """Of a node, its children's words and the root of its R-tree."""
+    prefetch_row(tree.child_word, tree.nodes[node, CHILDREN_AT])
+    for line in range(BLOCK):
+        prefetch_row(tree.lines, tree.nodes[node, TREE] // LANES + line)
 
 
 @inner
@@ -286,8 +291,40 @@ def remove_all(tree, clauses, chance, chains, entries):
     return tree
 
 
+@njit(cache=True, nogil=True)
+def relocate_all(tree, clauses, chains, arena):
+    """Entries that are there have other boxes now.  O(1) each in a run, O(log n) in a node.
+
+    They stay in the lists of their keywords, so that none grows or shrinks.
+    """
+    for low in range(0, len(arena), TOGETHER):
+        high = min(low + TOGETHER, len(arena))
+        for i in range(low, high):
+            prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
+            prefetch_row(tree.lines, tree.where[arena[i, ENTRY]] // LANES)
+        for i in range(low, high):
+            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            if reference & 3 == NODE:
+                prefetch_row(tree.nodes, reference >> 2)
+        for i in range(low, high):
+            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            if reference & 3 == NODE:
+                _prefetch_below(tree, reference >> 2)
+        for i in range(low, high):
+            entry = arena[i, ENTRY]
+            depth, holder = _last_holder(tree, clauses, entry)
+            reference, word = get_reference(tree, holder), lane_word(clauses, entry, depth)
+            if reference & 3 == NODE:
+                clear_lanes(tree.lines, tree.where[entry], 1)
+                tree = insert_lane(tree, chains, reference >> 2, arena[i], word)
+            else:
+                write_lane(tree, arena[i], tree.where[entry], word)
+    return tree
+
+
 @inner
-def _remove(tree, clauses, chance, chains, entry):
+def _last_holder(tree, clauses, entry):
+    """(depth, holder) of the list that an entry is in."""
     depth, holder = _first_holder(clauses, entry)
     while get_reference(tree, holder) & 3 == NODE:
         at = _child_for(tree, clauses, get_reference(tree, holder) >> 2, entry, depth)
@@ -295,6 +332,12 @@ def _remove(tree, clauses, chance, chains, entry):
             break
         holder = ~at
         depth += 1
+    return depth, holder
+
+
+@inner
+def _remove(tree, clauses, chance, chains, entry):
+    depth, holder = _last_holder(tree, clauses, entry)
     reference = get_reference(tree, holder)
     position = tree.where[entry]
     if reference & 3 == NODE:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nearcast.boolean._store_kernels import chained_entries
 from nearcast.boolean.flat_index import FlatIndex
-from nearcast.boolean.rarest_word_tree._update import insert_all, remove_all
+from nearcast.boolean.rarest_word_tree._update import relocate_all
 from nearcast.boolean.rarest_word_tree.tree import RarestWordTree
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
 from nearcast.space.region_column import BOX, RegionColumn
@@ -102,10 +102,9 @@ class MovableWordTree(Movable, RarestWordTree):
         store = self._store
         entries, counts = chained_entries(*store.chains, slots)
         self._changes += len(entries) // MOVES_TO_ONE_CHANGE
-        self._tree = remove_all(self._tree, store.clauses, self._chance, store.chains, entries)
         store.regions.put(slots, regions)
         bounds = np.repeat(one_covers(regions), counts, axis=0)
         arena = self._arena(store.with_bounds(entries, bounds))
-        self._tree = insert_all(self._tree, store.clauses, self._chance, store.chains, arena)
+        self._tree = relocate_all(self._tree, store.clauses, store.chains, arena)
         self._note_changes(0)
         self._tidy()

@@ -1,10 +1,10 @@
 """Which messages does a region gain, and which does it lose, when it becomes another?
 
-Each side of a move, the old region and the new one, is a rectangle in steps. A side walks the tree
-of one word of each clause, the one with the fewest messages, over its own rectangle, and finds what
-is in it and not in the other. Steps keep the order of coordinates, so for a point message in two
-boxes they settle all but those in the step of a border; the others are asked of the exact regions.
-Squares that lie within both boxes are not entered.
+Each side of a move, the old region and the new one, is a rectangle in steps. One walk through the
+tree of one word of each clause, the one with the fewest messages, finds what may be in one of them
+and not in the other. Steps keep the order of coordinates, so for a point message in two boxes they
+settle all but those in the step of a border; the others are asked of the exact regions. Squares
+that lie within both boxes, or beside both, are not entered.
 """
 
 import numpy as np
@@ -14,10 +14,13 @@ from nearcast.boolean.rarest_word_tree._frame import FARTHEST, NOWHERE_ABOVE, st
 from nearcast.inner import inner
 from nearcast.moving._flat.verify import NOTHING, holds_earlier, longer, meets, message_holds
 from nearcast.moving.word_quadtrees._layout import (
+    BELOW,
     EMPTY,
+    FANOUT,
     NODE,
     ONE,
     REACH,
+    RUN,
     SLOT_MASK,
     SPACE_LEVELS,
     count_of,
@@ -29,10 +32,14 @@ from nearcast.moving.word_quadtrees._layout import (
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import BOX, EVERYWHERE
 
+TOGETHER = 64  # moves whose words are asked for before the first of them is looked at
 DEEPEST = 16 * (SPACE_LEVELS + 9)
 
 # Columns of a side: what its region meets at most, and, open, at least.
 MOST, LEAST, SIDE = 0, 4, 8
+
+# What steps say of a message that a walk found, in the low bits beside its slot.
+MAYBE_OLD, SURELY_OLD, MAYBE_NEW, SURELY_NEW, SLOT_SHIFT = 1, 2, 4, 8, 4
 
 
 @njit(cache=True, nogil=True)
@@ -51,12 +58,14 @@ def differences(
     sides = np.empty((2, SIDE), np.int64)
     waiting = np.empty((DEEPEST, 4), np.int64)  # reference, level, and the corner of its square
     wanted = np.empty(64, np.int64)
-    near = np.empty(1024, np.int64)  # slot << 2 | not in the other << 1 | in this one, for certain
+    near = np.empty(1024, np.int64)
     for i in range(len(slots)):
-        _fill_side(sides[0], frame, old, old_row[i], old_cover[i])
-        _fill_side(sides[1], frame, new, new_row[i], new_cover[i])
+        if i % TOGETHER == 0:
+            _prefetch_words(trees, clauses, chains, number_of, slots[i : i + TOGETHER])
         if _is_same_box(old, old_row[i], new, new_row[i]):
             continue
+        _fill_side(sides[0], frame, old, old_row[i], old_cover[i])
+        _fill_side(sides[1], frame, new, new_row[i], new_cover[i])
         entry = chains.first[slots[i]]
         first_entry = entry
         while entry >= 0:
@@ -70,44 +79,69 @@ def differences(
                 for k in range(required + forbidden):
                     wanted[k] = number_of[clauses.terms[begin + k]]
                 is_plain = required <= 1 and forbidden == 0
-                for which in range(2):
-                    row, other = old_row[i], new_row[i]
-                    mine, others = old, new
-                    if which:
-                        row, other = new_row[i], old_row[i]
-                        mine, others = new, old
-                    if row == NOTHING:
+                near, count = _walk(trees, word, sides[0], sides[1], waiting, near)
+                candidates += count
+                if total + count > len(found):
+                    size = 2 * (total + count)
+                    rows, signs = longer(rows, size), longer(signs, size)
+                    found = longer(found, size)
+                for k in range(count):
+                    prefetch_row(messages.head, near[k] >> SLOT_SHIFT)
+                gains = 0
+                for k in range(count):
+                    slot = near[k] >> SLOT_SHIFT
+                    was = near[k] & SURELY_OLD or (
+                        near[k] & MAYBE_OLD and meets(old, old_row[i], is_earth, messages, slot)
+                    )
+                    is_now = near[k] & SURELY_NEW or (
+                        near[k] & MAYBE_NEW and meets(new, new_row[i], is_earth, messages, slot)
+                    )
+                    if bool(was) == bool(is_now):
                         continue
-                    near, count = _walk(trees, word, sides[which], sides[1 - which], waiting, near)
-                    candidates += count
-                    if total + count > len(found):
-                        size = 2 * (total + count)
-                        rows, signs = longer(rows, size), longer(signs, size)
-                        found = longer(found, size)
-                    for k in range(count):
-                        prefetch_row(messages.head, near[k] >> 2)
-                    for k in range(count):
-                        slot = near[k] >> 2
-                        if not near[k] & 1 and not meets(mine, row, is_earth, messages, slot):
-                            continue
-                        if (
-                            not near[k] & 2
-                            and other != NOTHING
-                            and meets(others, other, is_earth, messages, slot)
-                        ):
-                            continue
-                        if not is_plain and not message_holds(
-                            messages, slot, wanted, required, forbidden
-                        ):
-                            continue
-                        if entry != first_entry and holds_earlier(
-                            messages, slot, clauses, chains, number_of, first_entry, entry
-                        ):
-                            continue
-                        rows[total], signs[total], found[total] = i, 2 * which - 1, slot
+                    if not is_plain and not message_holds(
+                        messages, slot, wanted, required, forbidden
+                    ):
+                        continue
+                    if entry != first_entry and holds_earlier(
+                        messages, slot, clauses, chains, number_of, first_entry, entry
+                    ):
+                        continue
+                    if is_now:
+                        near[gains] = slot
+                        gains += 1
+                    else:
+                        rows[total], signs[total], found[total] = i, -1, slot
                         total += 1
+                for k in range(gains):
+                    rows[total], signs[total], found[total] = i, 1, near[k]
+                    total += 1
             entry = chains.following[entry]
     return rows[:total], signs[:total], found[:total], candidates
+
+
+@inner
+def _prefetch_words(trees, clauses, chains, number_of, slots):
+    """Ask for what the words of some movers lead to: first where all begin, then what is there.
+
+    Only of first clauses; nearly every subscription has no other.
+    """
+    for is_second in range(2):
+        for slot in slots:
+            entry = chains.first[slot]
+            begin = clauses.start[entry]
+            for k in range(begin, begin + clauses.required[entry]):
+                row = np.int64(number_of[clauses.terms[k]]) + 1
+                if not is_second:
+                    prefetch_row(trees.root, row)
+                    continue
+                reference = trees.root[row, 0]
+                if reference & 3 == RUN:
+                    prefetch_row(trees.postings, run_at(reference))
+                elif reference & 3 == NODE:
+                    node = trees.nodes[reference >> 2]
+                    prefetch_row(node, 0)
+                    prefetch_row(node, FANOUT // 2)
+                    prefetch_row(node, BELOW)
 
 
 @inner
@@ -116,7 +150,10 @@ def _is_same_box(old, old_row, new, new_row):
         return False
     if old[0][old_row] != BOX or new[0][new_row] != BOX:
         return False
-    return (old[1][old_row] == new[1][new_row]).all()
+    is_same = True
+    for side in range(4):
+        is_same &= old[1][old_row, side] == new[1][new_row, side]
+    return is_same
 
 
 @inner
@@ -168,7 +205,7 @@ def _total(trees, row):
 
 
 @inner
-def _walk(trees, row, mine, other, waiting, near):
+def _walk(trees, row, old, new, waiting, near):
     """The messages of a word that may be in one region and not in the other: (near, count)."""
     count = 0
     for size in range(trees.root.shape[1]):
@@ -176,8 +213,8 @@ def _walk(trees, row, mine, other, waiting, near):
         if reference == EMPTY:
             continue
         reach = REACH[size]
-        west, south = mine[0] - reach, mine[1] - reach
-        east, north = mine[2] + reach, mine[3] + reach
+        west, south = min(old[0], new[0]) - reach, min(old[1], new[1]) - reach
+        east, north = max(old[2], new[2]) + reach, max(old[3], new[3]) + reach
         waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = reference, 0, 0, 0
         depth = 1
         while depth:
@@ -190,25 +227,29 @@ def _walk(trees, row, mine, other, waiting, near):
                 last = (1 << shift) - 1
                 for down in range(max(0, (south - y) >> shift), min(3, (north - y) >> shift) + 1):
                     low = y + (down << shift)
-                    within = low >= other[5] and low + last <= other[7]
                     for along in range(
                         max(0, (west - x) >> shift), min(3, (east - x) >> shift) + 1
                     ):
                         child = trees.nodes[node, down << 2 | along]
                         left = x + (along << shift)
-                        if child == EMPTY or (
-                            within and left >= other[4] and left + last <= other[6]
+                        if (
+                            child == EMPTY
+                            or not (
+                                _touches(old, reach, left, low, last)
+                                or _touches(new, reach, left, low, last)
+                            )
+                            or (_holds(old, left, low, last) and _holds(new, left, low, last))
                         ):
                             continue
                         if child & 3 == NODE:
                             prefetch_row(trees.nodes, child >> 2)
-                        else:
+                        elif child & 3 == RUN:
                             prefetch_row(trees.postings, run_at(child))
                         waiting[depth, 0], waiting[depth, 1] = child, level + 1
                         waiting[depth, 2], waiting[depth, 3] = left, low
                         depth += 1
             elif kind == NODE:
-                for child in range(16):
+                for child in range(FANOUT):
                     if trees.nodes[reference >> 2, child] != EMPTY:
                         waiting[depth, 0] = trees.nodes[reference >> 2, child]
                         waiting[depth, 1] = level + 1
@@ -223,28 +264,31 @@ def _walk(trees, row, mine, other, waiting, near):
                 for i in range(begin, end):
                     posting = reference >> 2 if kind == ONE else trees.postings[i]
                     at_x, at_y = x_of(posting), y_of(posting)
-                    is_near = (
-                        (at_x >= west) & (at_x <= east) & (at_y >= south) & (at_y <= north)
-                    ) and not (
-                        (at_x >= other[4])
-                        & (at_x <= other[6])
-                        & (at_y >= other[5])
-                        & (at_y <= other[7])
+                    known = (
+                        MAYBE_OLD * _touches(old, reach, at_x, at_y, 0)
+                        | SURELY_OLD * _holds(old, at_x, at_y, 0)
+                        | MAYBE_NEW * _touches(new, reach, at_x, at_y, 0)
+                        | SURELY_NEW * _holds(new, at_x, at_y, 0)
                     )
-                    inside = (
-                        (at_x >= mine[4])
-                        & (at_x <= mine[6])
-                        & (at_y >= mine[5])
-                        & (at_y <= mine[7])
+                    near[count] = (posting & SLOT_MASK) << SLOT_SHIFT | known
+                    count += known != 0 and known & (SURELY_OLD | SURELY_NEW) != (
+                        SURELY_OLD | SURELY_NEW
                     )
-                    outside = (
-                        (at_x < other[0] - reach)
-                        | (at_x > other[2] + reach)
-                        | (at_y < other[1] - reach)
-                        | (at_y > other[3] + reach)
-                    )
-                    near[count] = (
-                        (posting & SLOT_MASK) << 2 | np.int64(outside) << 1 | np.int64(inside)
-                    )
-                    count += is_near
     return near, count
+
+
+@inner
+def _touches(side, reach, x, y, last):
+    """May a region meet what is in a square, whose middle is no farther than `reach` out of it?"""
+    return (
+        (x <= side[2] + reach)
+        & (x + last >= side[0] - reach)
+        & (y <= side[3] + reach)
+        & (y + last >= side[1] - reach)
+    )
+
+
+@inner
+def _holds(side, x, y, last):
+    """Does a region meet whatever has its middle in a square?"""
+    return (x >= side[4]) & (x + last <= side[6]) & (y >= side[5]) & (y + last <= side[7])
