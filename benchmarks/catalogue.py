@@ -12,7 +12,7 @@ from benchmarks.service.figure import FIGURE as SERVICE
 
 CATALOGUE: dict[str, Figure] = {
     **boolean.FIGURES,
-    moving.FIGURE.name: moving.FIGURE,
+    **moving.FIGURES,
     **topk.FIGURES,
     **trending.FIGURES,
     PIPELINE.name: PIPELINE,

@@ -9,6 +9,8 @@ from benchmarks import moving, scale, topk, trending
 from benchmarks.boolean import churn, extremes, recommend
 from benchmarks.contenders import ROOM
 from benchmarks.figure import Figure, Scale
+from benchmarks.moving import memory as moving_memory
+from benchmarks.moving.contenders import ROOM as MOVING_ROOM
 from benchmarks.papers import ap_plus_tree, skype
 from benchmarks.papers import trending as trending_paper
 from benchmarks.records import Record
@@ -103,6 +105,13 @@ def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list
     return run_points(figure.name, _choose(figure, _scale(figure, options), options), keep)
 
 
+def _run_moving_memory(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    scale = _scale(figure, options)
+    indexes = _indexes(figure, options, MOVING_ROOM, moving_memory.INDEXES)
+    return moving_memory.run_memory(indexes, scale.subscriptions, scale.messages, keep)
+
+
 def _run_scale(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
     _only_data(figure, options)
     _indexes(figure, options, (), ())
@@ -113,6 +122,7 @@ def _run_scale(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[
 
 _RUNNERS: dict[str, Runner] = {
     moving.NAME: _run_moving,
+    moving_memory.NAME: _run_moving_memory,
     **dict.fromkeys(ap_plus_tree.MOVING, _run_moving),
     **dict.fromkeys([*topk.FIGURES, *skype.FIGURES], _run_topk),
     **dict.fromkeys([distributions.NAME, *skype.DISTRIBUTED], _run_distributions),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Scale
+from benchmarks.moving import memory
 from benchmarks.moving.contenders import ROOM
 from benchmarks.moving.points import MACHINE, MESSAGE, MOVE, PAPER, SIZE, Point, by_data, panel
 
@@ -27,3 +28,5 @@ FIGURE = Figure(
     machine=MACHINE,
     paper=PAPER,
 )
+
+FIGURES = {figure.name: figure for figure in (FIGURE, memory.FIGURE)}

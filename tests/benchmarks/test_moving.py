@@ -29,6 +29,16 @@ def test_indexes_are_compared_and_their_results_are_checked(indexes, tmp_path):
         assert record["details"]["changes_per_move"] == records[0]["details"]["changes_per_move"]
 
 
+def test_memory_is_measured_while_people_walk(tmp_path):
+    path = tmp_path / "memory.json"
+    tiny = ("--subscriptions", "100", "--messages", "200")
+    assert main(["run", "moving-memory", *tiny, "--json", str(path)]) == 0
+    records = json.loads(path.read_text())
+    assert [record["x"] for record in records] == [*range(10, 101, 10)]
+    assert sum(record["messages"] for record in records) == 100 * 20
+    assert all(0.5 < record["details"]["rss_ratio"] < 2.0 for record in records)
+
+
 def test_without_a_choice_every_class_is_compared():
     points = list(find("moving").points(find("moving").machine))
     assert [point.contender.index for point in points] == list(ROOM)
