@@ -28,7 +28,7 @@ PAPER = Scale(
 DOCUMENTS = 10_000
 """Before those that are measured, as in the paper."""
 
-SLOW_REGIONS, SLOW_NEARBY = 100_000, 2_000
+SLOW_REGIONS, SLOW_NEARBY = 1_000_000, 2_000
 """Subscriptions with which the classes of the paper are measured where others have more: their
 tables of all terms fill the memory, or a document takes them a second for each 10,000 people."""
 
