@@ -55,13 +55,19 @@ $(VENV)/.rival-kernels: $(VENV)/.no-stale-kernels
 	@$(BIN)/python tools/compile_kernels.py APTree
 	@touch $@
 
+# Collecting once compiles the modules that otherwise each process of the tests would compile. What is wrong with
+# them, the tests will say.
+$(VENV)/.modules: $(VENV)/.nearcast
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
+	@touch $@
+
 # The service and a simulated city: prints the address of the page, ends on Ctrl-C or after SECONDS=N.
 demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
 test: $(VENV)/.nearcast $(VENV)/.java
-	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels
+	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels $(VENV)/.modules
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
 
 # The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.

@@ -37,6 +37,7 @@ def test_indexes_are_compared_and_their_lists_are_checked(indexes, tmp_path, mon
     assert plot_folder(tmp_path) == [tmp_path / "topk.png"]
 
 
+@pytest.mark.thorough
 def test_distributions_are_compared_and_their_lists_are_checked(tmp_path):
     path = tmp_path / "fig-21.json"
     assert main(["run", "skype/fig-21", *TINY, "--json", str(path)]) == 0

@@ -1,6 +1,7 @@
 """Whatever is killed, torn or full: every notification arrives once, or the stream says why not.
 
-`python -m tests.soak` is the long version of the first test.
+`python -m tests.soak` is the long version of the first test; `test_storm.py` has torn, flipped and
+lost files and full disks without Spark.
 """
 
 import re
@@ -166,6 +167,7 @@ def flipped(data):
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
+@pytest.mark.thorough
 def test_a_damaged_changelog_stops_the_stream(story):
     path = story.shard_files("changes-000000000000.near")[0]
     good = path.read_bytes()
@@ -185,6 +187,7 @@ def test_workers_that_are_gone_are_missed_by_nobody(story):
     assert story.run().recent[0].restored == 2
 
 
+@pytest.mark.thorough
 def test_a_full_disk_delays_snapshots_and_nothing_else(story):
     story.sabotage.fill_disk()
     running = story.start(snapshot_after=1)
