@@ -73,6 +73,7 @@ class ShardKeeper:
             _write_results(hosted, output, request)
         facts = {
             "rows": len(rows),
+            "messages": len(rows.messages or ()),
             "notifications": sum(map(len, told)),
             "rejects": rejects,
             "freshness": freshness,
