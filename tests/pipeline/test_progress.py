@@ -39,7 +39,7 @@ def test_progress_adds_up_the_shards():
 
 
 def test_a_message_for_index_and_keeper_of_a_shard_is_one_copy():
-    keeper = {"freshness": "hot", "notifications": 2, "messages": 10}
+    keeper = {"freshness": "hot", "notifications": 2, "copies": 10}
     steps = [step(shard, "hot", visits=10 * shard, hosted=keeper) for shard in (0, 1)]
     progress = progress_of(0, 10, 0, 0, 1.0, steps, None)
     assert (progress.copies, progress.notifications) == (20, 4)

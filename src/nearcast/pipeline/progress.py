@@ -130,7 +130,7 @@ def progress_of(
 def _copies(step: Mapping[str, Any]) -> int:
     """How many messages came to a shard; its keeper hears of those that its index has too."""
     # A step that an earlier release did before the stream stopped does not say.
-    found: int = step["hosted"].get("messages", 0) if "hosted" in step else step["visits"]
+    found: int = step["hosted"].get("copies", 0) if "hosted" in step else step["visits"]
     return found
 
 
