@@ -20,7 +20,12 @@ class Trending(KindWithResults):
         self.index = "TermFields" if is_nearby else "CellRows"
         self.subscriptions, self.messages = subscriptions, messages
         self._workload = make(
-            Settings(subscriptions=subscriptions, messages=messages, is_nearby=is_nearby)
+            Settings(
+                subscriptions=subscriptions,
+                documents=min(Settings.documents, 20 * messages),
+                messages=messages,
+                is_nearby=is_nearby,
+            )
         )
         self.settings = ResultSettings(half_life=self._workload.half_life)
 
