@@ -62,8 +62,8 @@ def _run_pipeline(figure: Figure, options: argparse.Namespace, keep: Keep) -> li
     _indexes(figure, options, ("APTree",), ())
     from benchmarks.pipeline.run import Sizes, run_pipeline  # starts with loading Spark
 
-    sizes = Sizes.at_most(options.subscriptions, options.messages)
-    return run_pipeline(sizes, options.data or DATA[0], keep)
+    sizes = Sizes.at_most(options.subscriptions, options.messages, is_full=options.full)
+    return run_pipeline(sizes, options.data or DATA[0], options.only, keep)
 
 
 def _run_service(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:

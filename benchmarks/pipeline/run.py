@@ -1,8 +1,9 @@
-"""`python -m benchmarks run pipeline`: batch, stream, and the plain join, in one run."""
+"""`python -m benchmarks run pipeline`: batch, the plain join, streams of every kind, in one run."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ from benchmarks.pipeline.batch import (
     sql_join,
     through_spark,
 )
+from benchmarks.pipeline.kinds.measure import ALL, kind_records
 from benchmarks.pipeline.stream import Phase, StreamBench, Streamed, hit_rate
 from benchmarks.pipeline.tables import message_table, subscription_table, write_parquet
 from benchmarks.progress import bar
@@ -29,9 +31,13 @@ from nearcast.pipeline import plan, spark_session
 
 NAME = "pipeline"
 PASSES = 3
-MACHINE_ROWS = 1_000_000
-JOIN_SIZES = (5_000, 10_000, 20_000, 50_000, 100_000)
+MACHINE_ROWS, FULL_ROWS = 200_000, 1_000_000
+JOIN_SIZES = (5_000, 10_000, 20_000, 50_000)
+FULL_JOIN_SIZES = (*JOIN_SIZES, 100_000)
 PARTITIONINGS = ("auto", "hash", "location", "keyword")
+LOCAL, CLUSTER = "local[2,4]", "local-cluster[2,1,2048]"
+ON_CLUSTER, _KIND = "stream on a cluster", "kinds: "
+PARTS = ("batch", "growth", "stream", *(_KIND + name for name in ALL), ON_CLUSTER)
 
 Keep = Callable[[list[Record]], None]
 Say = Callable[[str], None]
@@ -39,11 +45,17 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large; the defaults are those of the machine."""
+    """How large; the defaults are those of the machine.
+
+    - `kind_subscriptions`, `kind_messages`: of the stream of each kind, and of its batches; None:
+      what is usual for the kind
+    """
 
     subscriptions: int = MACHINE_ROWS
     messages: int = MACHINE_ROWS
     join: tuple[int, ...] = JOIN_SIZES
+    kind_subscriptions: int | None = None
+    kind_messages: int | None = None
     phases: tuple[Phase, ...] = (
         Phase(messages=1_000, changes=400, batches=100),
         Phase(messages=10_000, changes=600, batches=30),
@@ -51,9 +63,12 @@ class Sizes:
     )
 
     @classmethod
-    def at_most(cls, subscriptions: int | None, messages: int | None) -> "Sizes":
+    def at_most(
+        cls, subscriptions: int | None, messages: int | None, *, is_full: bool = False
+    ) -> "Sizes":
         """Nothing larger than asked for."""
-        sizes = cls(subscriptions or MACHINE_ROWS, messages or MACHINE_ROWS)
+        usual = FULL_ROWS if is_full else MACHINE_ROWS
+        sizes = cls(subscriptions or usual, messages or usual)
         least = min(sizes.subscriptions, sizes.messages)
         phases = (
             replace(
@@ -63,49 +78,73 @@ class Sizes:
             )
             for phase in sizes.phases
         )
-        join = tuple(size for size in JOIN_SIZES if size <= least) or (least,)
-        return replace(sizes, join=join, phases=tuple(phases))
+        grown = FULL_JOIN_SIZES if is_full else JOIN_SIZES
+        return replace(
+            sizes,
+            join=tuple(size for size in grown if size <= least) or (least,),
+            phases=tuple(phases),
+            kind_subscriptions=subscriptions,
+            kind_messages=messages,
+        )
 
 
-def run_pipeline(sizes: Sizes, data: str, keep: Keep) -> list[Record]:
-    """All of it, on `local[2]`, and the stream once more on a cluster of two processes."""
+def run_pipeline(sizes: Sizes, data: str, only: str | None, keep: Keep) -> list[Record]:
+    """All of it on `local[2]`, and the boolean stream once more on a cluster of two processes.
+
+    `only`: just the parts with this in their name.
+    """
+    parts = [name for name in PARTS if only is None or only in name]
+    if not parts:
+        raise ValueError(f"{NAME} has no part {only!r}; it has {', '.join(PARTS)}")
     records: list[Record] = []
-
-    def add(record: Record) -> None:
-        records.append(record)
-        keep(records)
-
-    steps = 2 + len(PARTITIONINGS) + len(sizes.join) + 2 * len(sizes.phases)
-    with bar(steps) as progress, tempfile.TemporaryDirectory() as folder:
-        progress.say("making data")
-        workload = make(Settings(data, sizes.subscriptions, sizes.messages))
-        spark = spark_session("local[2,4]")
-        try:
-            _warm_up(spark, Path(folder), data)
-            progress.advance()
-            for record in batch_records(spark, Path(folder), workload, progress.say):
-                add(record)
-                progress.advance()
-            for record in join_records(spark, Path(folder), data, sizes.join, progress.say):
-                add(record)
-                progress.advance()
-            for record in stream_records(
-                spark, Path(folder) / "local", workload, sizes.phases, progress.say
-            ):
-                add(record)
-                progress.advance()
-        finally:
-            spark.stop()
-        spark = spark_session("local-cluster[2,1,2048]")
-        try:
-            for record in stream_records(
-                spark, Path(folder) / "cluster", workload, sizes.phases, progress.say
-            ):
-                add(record)
-                progress.advance()
-        finally:
-            spark.stop()
+    with bar(len(parts)) as progress, tempfile.TemporaryDirectory() as folder:
+        run = _Run(sizes, data, Path(folder), progress.say)
+        for master in (LOCAL, CLUSTER):
+            chosen = [name for name in parts if (name == ON_CLUSTER) == (master == CLUSTER)]
+            if not chosen:
+                continue
+            spark = spark_session(master)
+            try:
+                for name in chosen:
+                    for record in run.part(spark, name):
+                        records.append(record)
+                        keep(records)
+                    progress.advance()
+            finally:
+                spark.stop()
     return records
+
+
+class _Run:
+    """The parts of a run, which have some data in common."""
+
+    def __init__(self, sizes: Sizes, data: str, folder: Path, say: Say) -> None:
+        self._sizes = sizes
+        self._data = data
+        self._folder = folder
+        self._say = say
+
+    @cached_property
+    def _workload(self) -> Workload:
+        self._say("making data")
+        return make(Settings(self._data, self._sizes.subscriptions, self._sizes.messages))
+
+    def part(self, spark: SparkSession, name: str) -> Iterator[Record]:
+        """The records of one part."""
+        sizes, folder, say = self._sizes, self._folder, self._say
+        match name:
+            case "batch":
+                _warm_up(spark, folder, self._data)
+                yield from batch_records(spark, folder, self._workload, say)
+            case "growth":
+                yield from join_records(spark, folder, self._data, sizes.join, say)
+            case "stream" | "stream on a cluster":
+                yield from stream_records(spark, folder / name, self._workload, sizes.phases, say)
+            case _:
+                yield from kind_records(
+                    spark, name.removeprefix(_KIND), sizes.kind_subscriptions, sizes.kind_messages,
+                    say,
+                )  # fmt: skip
 
 
 def _warm_up(spark: SparkSession, folder: Path, data: str) -> None:

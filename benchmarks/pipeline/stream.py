@@ -101,7 +101,7 @@ class StreamBench:
         running.stop()
         return Streamed(
             batches=running.recent[first:],
-            trigger_milliseconds=_triggers(running)[first:],
+            trigger_milliseconds=trigger_milliseconds(running)[first:],
             snapshot_bytes=_bytes_in(state),
             mapped=mapped,
         )
@@ -117,7 +117,8 @@ def _of_kind(table: pa.Table, kind: str) -> pa.Table:
     return table.append_column("kind", pa.array([kind] * len(table)))
 
 
-def _triggers(running: RunningStream) -> list[float]:
+def trigger_milliseconds(running: RunningStream) -> list[float]:
+    """Of the last batches, Spark's own log and commit included."""
     durations = (dict(each)["durationMs"] for each in running.query.recentProgress)
     return [float(each["triggerExecution"]) for each in durations if "addBatch" in each]
 

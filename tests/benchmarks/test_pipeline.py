@@ -2,10 +2,13 @@
 
 import json
 
+import pyarrow as pa
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.oracle import WrongAnswerError
 from benchmarks.pipeline import run
+from benchmarks.pipeline.kinds import measure
 from benchmarks.pipeline.mapped import mapped_memory
 from benchmarks.pipeline.stream import Phase
 from benchmarks.plot import plot_folder
@@ -55,6 +58,42 @@ def test_batches_and_a_join_are_measured(spark, tmp_path, workload):
         ("RarestWordTree", "growth"),
     ]
     check_and_draw(records, tmp_path)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", measure.ALL)
+def test_every_kind_is_measured(spark, tmp_path, monkeypatch, kind):
+    for name in ("WARM", "BATCHES", "KILLS"):
+        monkeypatch.setattr(measure, name, 1)
+    records = list(measure.kind_records(spark, kind, 300, 70, say))
+    assert {record.x for record in records} == {kind}
+    alone, *streamed = [record for record in records if record.group == "kinds"]
+    assert alone.series == "in one process"
+    assert {record.details["shards"] for record in streamed} == {1, 2}
+    assert all(0 < record.details["copies_a_message"] <= 2 for record in streamed)
+    killed = [record for record in records if record.group == "recovery"]
+    assert len(killed) == (kind != "boolean")
+    assert all(record.details["recovery_seconds"] > 0 for record in killed)
+    check_and_draw(records, tmp_path)
+
+
+def told(*subscriptions, first=0):
+    position = [first + n for n in range(len(subscriptions))]
+    return pa.table({"subscription_id": subscriptions, "position": position})
+
+
+def test_a_stream_that_tells_something_else_is_an_error():
+    measure.check_told("right", [told(7), told(8, first=1)], told(7, 8).take([1, 0]), 0)
+    measure.check_told("later", [told(7)], told(7, first=5), 5)
+    with pytest.raises(WrongAnswerError, match="less told 1 times, one process 2"):
+        measure.check_told("less", [told(7, 8)], told(7), 0)
+    with pytest.raises(WrongAnswerError, match="wrong told another 'subscription_id'"):
+        measure.check_told("wrong", [told(7)], told(8), 0)
+
+
+def test_a_part_that_is_not_there_is_wrong_usage(capsys):
+    assert main(["run", "pipeline", "--only", "nothing"]) == 2
+    assert "it has batch, growth, stream, kinds: boolean" in capsys.readouterr().err
 
 
 def test_sizes_are_never_larger_than_asked_for():

@@ -19,6 +19,7 @@ from nearcast.model import (
     TopKSubscription,
     TrendingSubscription,
 )
+from nearcast.pipeline.hosted import keeper as keeper_module
 from nearcast.pipeline.hosted import shard as shard_module
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
@@ -442,6 +443,18 @@ def test_a_snapshot_that_fails_is_put_off(story, monkeypatch):
     story.run(said("c"))
     assert "no new snapshot of the results of shard 0" in story.stream.hosted_files.problem
     assert "OSError: no space left" in story.stream.hosted_files.problem
+
+
+def test_rows_that_took_long_are_not_played_again(story, monkeypatch):
+    story.run([tea(), *said("a")])
+    monkeypatch.setattr(keeper_module, "SECONDS_A_SNAPSHOT", 1e9)
+    story.run(said("b"))
+    keeper = next(each for each in story.stream.keepers.values() if len(each._shard))
+    assert keeper._saver.finished(wait=True) is None, "a few rows are no reason"
+    monkeypatch.setattr(keeper_module, "SECONDS_A_SNAPSHOT", keeper._seconds / 2)
+    story.run(said("c"))
+    assert keeper._saver.finished(wait=True).batch == 1
+    assert keeper._seconds > 0
 
 
 def test_what_a_snapshot_replaces_is_deleted(story):

@@ -11,6 +11,7 @@ def step(shard, freshness, **facts):
     return {
         "shard": shard,
         "freshness": freshness,
+        "visits": 0,
         "notifications": 0,
         "waiting": 0,
         "milliseconds": {"match": 1.0},
@@ -20,13 +21,13 @@ def step(shard, freshness, **facts):
 
 def test_progress_adds_up_the_shards():
     steps = [
-        step(0, "hot", notifications=3, waiting=7, milliseconds={"open": 1.0, "match": 2.0}),
+        step(0, "hot", visits=1_000, notifications=3, waiting=7, milliseconds={"match": 3.0}),
         step(1, "caught up", notifications=1_000, waiting=9, milliseconds={"match": 9.0}),
         step(2, "restored", milliseconds={"match": 2.5}),
     ]
     progress = progress_of(4, 1_100, 100, 2, 12.3, steps, "no new snapshot of shard 1: full")
     assert (progress.rows, progress.changes, progress.messages) == (1_100, 100, 1_000)
-    assert progress.notifications == 1_003
+    assert (progress.copies, progress.notifications) == (1_000, 1_003)
     assert (progress.hot, progress.caught_up, progress.restored) == (1, 1, 1)
     assert progress.waiting == 9
     assert progress.steps == {"match": 9.0}
@@ -35,6 +36,13 @@ def test_progress_adds_up_the_shards():
         "no new snapshot of shard 1: full"
     )
     assert json.loads(progress.to_json())["milliseconds"] == 12.3
+
+
+def test_a_message_for_index_and_keeper_of_a_shard_is_one_copy():
+    keeper = {"freshness": "hot", "notifications": 2, "copies": 10}
+    steps = [step(shard, "hot", visits=10 * shard, hosted=keeper) for shard in (0, 1)]
+    progress = progress_of(0, 10, 0, 0, 1.0, steps, None)
+    assert (progress.copies, progress.notifications) == (20, 4)
 
 
 def test_a_batch_without_steps():

@@ -16,6 +16,7 @@ class Progress:
 
     - `rows`: read, of all kinds; `changes`: of subscriptions; `messages`: the others, bad rows
       included
+    - `copies`: of messages, sent to shards
     - `notifications`, `rejects`: given to the sink
     - `hot`, `caught_up`, `restored`: how many shards found their copy ready, needed a few changes
       that another worker had applied, or came from a snapshot
@@ -29,6 +30,7 @@ class Progress:
     rows: int
     changes: int
     messages: int
+    copies: int
     notifications: int
     rejects: int
     hot: int
@@ -109,6 +111,7 @@ def progress_of(
         rows=rows,
         changes=changes,
         messages=rows - changes,
+        copies=sum(_copies(step) for step in steps),
         notifications=sum(step["notifications"] for step in [*steps, *keepers]),
         rejects=rejects,
         hot=count(Freshness.HOT),
@@ -122,6 +125,13 @@ def progress_of(
         steps=slowest["milliseconds"] if slowest else {},
         problem=problem,
     )
+
+
+def _copies(step: Mapping[str, Any]) -> int:
+    """How many messages came to a shard; its keeper hears of those that its index has too."""
+    # A step that an earlier release did before the stream stopped does not say.
+    found: int = step["hosted"].get("copies", 0) if "hosted" in step else step["visits"]
+    return found
 
 
 def lag_of(spark_progress: Mapping[str, Any] | None) -> int | None:

@@ -349,7 +349,7 @@ def _first_of_kinds(rows: pa.Table) -> list[int]:
         for number in numbers[np.argsort(places)].tolist():
             try:
                 hosted_subscription(rows.slice(number, 1).to_pylist()[0])
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 continue
             found.append(number)
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,6 +90,19 @@ class ListChanges:
             ids_as_arrow(id for change in changes for id in change.left),
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[ListChanges]) -> ListChanges:
+        """The changes of several, of different subscriptions, one after the other."""
+        return cls(
+            _joined_ids([part.subscription_ids for part in parts]),
+            starts(np.concatenate([np.diff(part.start) for part in parts])),
+            _joined_ids([part.message_ids for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.is_new for part in parts]),
+            starts(np.concatenate([np.diff(part.left_start) for part in parts])),
+            _joined_ids([part.left for part in parts]),
+        )
+
 
 def joined_changes(changes: Iterable[ListChange]) -> list[ListChange]:
     """Of several changes of a list one, against what it was before the first."""
@@ -113,6 +126,13 @@ def joined_changes(changes: Iterable[ListChange]) -> list[ListChange]:
 def starts(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Where each of some runs begins, and the end of all."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _joined_ids(parts: Sequence[pa.Array]) -> pa.Array:
+    filled = [part for part in parts if len(part)] or [*parts[:1]]  # an empty one may have no type
+    if len({part.type for part in filled}) > 1:
+        filled = [part.cast(pa.large_string()) for part in filled]
+    return pa.concat_arrays(filled)
 
 
 def ids_as_arrow(ids: Iterable[Id]) -> pa.Array:

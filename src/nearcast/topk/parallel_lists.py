@@ -16,7 +16,7 @@ from nearcast.batches import MessageBatch
 from nearcast.model import Id, Message, Space, TopKSubscription
 from nearcast.model._checks import positive_count
 from nearcast.topk.index import TopKIndex, TopKStats
-from nearcast.topk.list_change import ListChange, Ranked
+from nearcast.topk.list_change import ListChange, ListChanges, Ranked
 from nearcast.topk.windows import Window
 from nearcast.topk.word_lists import WordLists
 from nearcast.topk.word_statistics import WordStatistics
@@ -106,6 +106,10 @@ class ParallelLists(TopKIndex):
         """Many messages in their order, with new ids: how many lists each has changed."""
         counts = self._from_all(lambda part: part.publish_batch(messages))
         return np.sum(counts, axis=0, dtype=np.int32)
+
+    def publish_as_columns(self, messages: MessageBatch) -> ListChanges:
+        """As `publish_batch`: the lists that are others than before, each once, as columns."""
+        return ListChanges.joined(self._from_all(lambda part: part.publish_as_columns(messages)))
 
     def advance(self, now: float) -> list[ListChange]:
         return self._changes(lambda part: part.advance(now))

@@ -1,11 +1,14 @@
-"""A stream from Kafka to Kafka; started by `test_kafka.py`, three times with the same folder.
+"""A stream from Kafka to Kafka; started by `test_kafka.py`, several times with the same folder.
 
 - `inside`: everybody subscribes, messages flow; killed when a batch is sent and not committed
 - `after`: goes on; killed when Kafka has committed a batch and Spark has not
 - `rest`: goes on to the end; then subscriptions change and more messages come; then the topic of
   subscriptions is compacted and a new stream begins with what is left of it
 
-`rest` prints one JSON object: what was found, and what the definitions say.
+- `results_inside`, `results_rest`: the same of a stream with every kind of subscription; later some
+  of them are elsewhere, and some leave
+
+A `rest` prints one JSON object: what was found, and what the definitions say.
 """
 
 import json
@@ -13,25 +16,43 @@ import os
 import random
 import signal
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
+from nearcast.model import (
+    Circle,
+    Message,
+    MovingSubscription,
+    NearbyTrendingSubscription,
+    Point,
+    Subscription,
+    TopKSubscription,
+    TrendingSubscription,
+)
 from nearcast.pipeline import (
     CallbackSink,
     KafkaSink,
+    ResultSettings,
     kafka_events,
     kafka_messages,
     spark_session,
     stream,
 )
 from nearcast.pipeline.kafka.client import KafkaError
+from nearcast.pipeline.log.hosted_rows import hosted_row
 from nearcast.pipeline.log.rows import message_rows, subscribe_rows
 from nearcast.pipeline.log.schema import LOG_SCHEMA
+from nearcast.space import region_to_geojson
+from nearcast.topk import CountWindow
 from tests.pipeline.histories import Oracle, random_message, random_subscription
+from tests.pipeline.hosted_histories import WORDS, OneBroker
 from tests.pipeline.in_process import pairs_of
 from tests.pipeline.kafka.broker import connector_jars
 
 WISHES, SAID, FOUND = "wishes", "said", "found"
+RESULT_WISHES, RESULT_SAID, RESULTS = "all-wishes", "all-said", "results"
 MESSAGES_PER_BATCH = 20
+WINDOW = CountWindow(20)
 NEVER = "s-never"
 
 
@@ -91,19 +112,13 @@ class Run:
             },
         )
 
-    def make_compacted_topic(self):
+    def make_topic(self, name, **configs):
+        """With one partition: there is one order."""
         kafka = self.spark._jvm.org.apache.kafka.clients.admin
         properties = self.spark._jvm.java.util.Properties()
         properties.put("bootstrap.servers", self.servers)
         admin = kafka.AdminClient.create(properties)
-        topic = kafka.NewTopic(WISHES, 1, 1).configs(
-            {
-                "cleanup.policy": "compact",
-                "segment.ms": "100",
-                "min.cleanable.dirty.ratio": "0.01",
-                "delete.retention.ms": "86400000",
-            }
-        )
+        topic = kafka.NewTopic(name, 1, 1).configs(configs)
         admin.createTopics(self.spark._jvm.java.util.Collections.singleton(topic)).all().get()
         admin.close()
 
@@ -112,13 +127,16 @@ class Run:
         options = {"kafka.bootstrap.servers": self.servers, "topic": topic}
         frame.write.format("kafka").options(**options).save()
 
+    def subscribe_all_kinds(self, subscriptions):
+        self.send(RESULT_WISHES, [(each.id, _feature(each)) for each in subscriptions])
+
     def subscribe(self, subscriptions):
         rows = subscribe_rows(subscriptions, LOG_SCHEMA).to_pylist()
         self.send(WISHES, [(row.pop("id"), _value(row)) for row in rows])
 
-    def publish(self, said):
+    def publish(self, said, topic=SAID):
         rows = message_rows(said, LOG_SCHEMA).to_pylist()
-        self.send(SAID, [(None, _value(row)) for row in rows])
+        self.send(topic, [(None, _value(row)) for row in rows])
 
     def read(self, topic):
         options = {
@@ -139,6 +157,19 @@ class Run:
         running.await_termination()
         return running.summary
 
+    def stream_results(self, sink):
+        running = stream(
+            kafka_events(self.spark, self.servers, RESULT_WISHES),
+            kafka_messages(
+                self.spark, self.servers, RESULT_SAID, rows_per_batch=MESSAGES_PER_BATCH
+            ),
+            sink=sink,
+            checkpoint=self.folder / "results",
+            trigger={"availableNow": True},
+            results=ResultSettings(WINDOW),
+        )
+        running.await_termination()
+
     def sink(self):
         return KafkaSink(self.spark, self.servers, FOUND)
 
@@ -152,8 +183,30 @@ def _value(row):
     return json.dumps({name: value for name, value in row.items() if value is not None})
 
 
+def _feature(subscription):
+    """As a GeoJSON Feature, of whatever kind."""
+    if isinstance(subscription, Subscription) and not isinstance(subscription, MovingSubscription):
+        feature = region_to_geojson(subscription.region)
+        feature["properties"]["keywords"] = str(subscription.expression)
+        return json.dumps(feature)
+    row = hosted_row(subscription)
+    feature = json.loads(row["region"])
+    feature["properties"]["kind"] = row["kind"].removeprefix("subscribe_")
+    if "keywords" in row:
+        feature["properties"]["keywords"] = row["keywords"]
+    return json.dumps(feature)
+
+
 def inside(run):
-    run.make_compacted_topic()
+    run.make_topic(
+        WISHES,
+        **{
+            "cleanup.policy": "compact",
+            "segment.ms": "100",
+            "min.cleanable.dirty.ratio": "0.01",
+            "delete.retention.ms": "86400000",
+        },
+    )
     run.subscribe(first_wishes())
     run.send(WISHES, [("bad", "no JSON")])
     run.publish(messages(1))
@@ -197,6 +250,82 @@ def rest(run):
     print(json.dumps(found))
 
 
+def all_kinds(seed, count):
+    """Subscriptions of every kind; those of one number have the same id and kind."""
+    draw, made = random.Random(seed), []
+    for number in range(count):
+        at, words = _place(draw), draw.sample(WORDS, 2)
+        around = Circle(at, draw.uniform(2e4, 8e4))
+        made.append(
+            [
+                TopKSubscription(f"r{number}", words, at, 3, 0.5),
+                MovingSubscription(f"r{number}", " OR ".join(words), around),
+                TrendingSubscription(f"r{number}", around, 3),
+                NearbyTrendingSubscription(f"r{number}", at, 3),
+                Subscription(f"r{number}", " OR ".join(words), around),
+            ][number % 5]
+        )
+    return made
+
+
+def timed_messages(seed):
+    draw = random.Random(seed)
+    for number in range(100 * seed, 100 * seed + 50):
+        yield Message(
+            f"m{number}",
+            keywords=draw.sample(WORDS, 2),
+            at=_place(draw),
+            time=float(number),
+            expires=number + draw.choice([5.0, 90.0]),
+        )
+
+
+def _place(draw):
+    return Point(draw.uniform(0, 1), draw.uniform(0, 1))
+
+
+def results_inside(run):
+    run.make_topic(RESULT_WISHES, **{"cleanup.policy": "compact"})
+    run.make_topic(RESULT_SAID)
+    run.subscribe_all_kinds(all_kinds(1, 15))
+    run.publish(timed_messages(1), RESULT_SAID)
+    run.stream_results(Killed(run.spark, run.servers, RESULTS, batch=1, inside=True))
+
+
+def results_rest(run):
+    sink = KafkaSink(run.spark, run.servers, RESULTS)
+    run.stream_results(sink)
+    run.subscribe_all_kinds(all_kinds(2, 8))
+    run.send(RESULT_WISHES, [(id_, None) for id_ in ("r8", "r9", "r10", "r11")])
+    run.publish(timed_messages(2), RESULT_SAID)
+    run.stream_results(sink)
+    said = [json.loads(record.value) for record in run.read(RESULTS)]
+    broker, expected = OneBroker(WINDOW), []
+    gone = [("unsubscribe_hosted", id_) for id_ in ("r8", "r9", "r10", "r11")]
+    for event in [
+        *all_kinds(1, 15), *timed_messages(1), *all_kinds(2, 8), *gone, *timed_messages(2)
+    ]:  # fmt: skip
+        expected += broker.apply(event)
+    found = {
+        "kinds": sorted({each["kind"] for each in said}),
+        "said": sorted(
+            (each["subscription_id"], each["kind"], each.get("message_id", ""), _entered(each))
+            for each in said
+        ),
+        "expected": sorted(
+            (each.subscription_id, each.kind, each.message_id or "", _entered(asdict(each)))
+            for each in expected
+        ),
+        "rejects": len(run.read(f"{RESULTS}-rejects")),
+        "a list": next(each for each in said if each["kind"] == "top" and each["left"]),
+    }
+    print(json.dumps(found))
+
+
+def _entered(notification):
+    return list(notification["entered"]) if notification["kind"] == "top" else []
+
+
 def second_owner(run):
     """What the first of two sinks for one stream gets to hear when it writes."""
     first, second = run.sink(), run.sink()
@@ -226,6 +355,5 @@ def late_stream(run):
 
 
 if __name__ == "__main__":
-    {"inside": inside, "after": after, "rest": rest}[sys.argv[1]](
-        Run(sys.argv[2], Path(sys.argv[3]))
-    )
+    parts = (inside, after, rest, results_inside, results_rest)
+    {part.__name__: part for part in parts}[sys.argv[1]](Run(sys.argv[2], Path(sys.argv[3])))

@@ -28,9 +28,20 @@ def broker(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(broker, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("kafka")
-    for part, code in (("inside", -signal.SIGKILL), ("after", -signal.SIGKILL), ("rest", 0)):
+    return found_after_kills(broker, tmp_path_factory.mktemp("kafka"), "inside", "after", "rest")
+
+
+@pytest.fixture(scope="module")
+def results(broker, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    return found_after_kills(broker, folder, "results_inside", "results_rest")
+
+
+def found_after_kills(broker, folder, *parts):
+    """What the last part found; all before it end with a kill."""
+    for part in parts:
         done = run("-m", "tests.pipeline.kafka.on_kafka", part, broker, folder)
+        code = 0 if part == parts[-1] else -signal.SIGKILL
         assert done.returncode == code, f"{part}: {done.stderr}"
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -75,6 +86,21 @@ def test_a_compacted_topic_still_has_every_subscription(found):
     assert found["late"] == found["expected late"]
     assert found["late"], "a history without a match tests nothing"
     assert found["late rejects"] == ["bad", "m-bad"], "nobody is told of an old tombstone"
+
+
+def test_every_kind_of_subscription_is_told_once_what_one_broker_tells(results):
+    assert results["said"] == results["expected"]
+    assert results["kinds"] == ["enter", "leave", "match", "top", "trend"]
+    assert results["rejects"] == 0
+
+
+def test_a_list_says_what_is_in_it_and_why(results):
+    told = results["a list"]
+    assert [*told] == [
+        "kind", "subscription_id", "message_id", "time", "position", "score", "items", "entered",
+        "left", "cause", "batch",
+    ]  # fmt: skip
+    assert told["items"][0].keys() == {"item", "score"}
 
 
 def test_the_example_prints_what_it_says(broker):

@@ -22,6 +22,12 @@ def test_a_notification_has_the_subscription_as_its_key():
     }
 
 
+def test_what_is_null_is_not_written():
+    table = pa.table({"subscription_id": ["s"], "message_id": [None], "kind": ["trend"]})
+    [(_, value)] = notification_records(table, 4)
+    assert json.loads(value) == {"kind": "trend", "subscription_id": "s", "batch": 4}
+
+
 def test_no_reject_is_too_large_for_kafka():
     huge = chr(1) * 1_000_000  # JSON needs six letters for it
     rows = [{"side": "message", "id": id_, "reason": huge, "row": huge} for id_ in (huge, None)]

@@ -5,7 +5,18 @@ import json
 import pyarrow as pa
 import pytest
 
+from nearcast.model import (
+    Box,
+    Circle,
+    MovingSubscription,
+    NearbyTrendingSubscription,
+    Point,
+    Polygon,
+    TopKSubscription,
+    TrendingSubscription,
+)
 from nearcast.pipeline.kafka.values import event_rows, message_rows
+from nearcast.pipeline.log.hosted_rows import hosted_row, hosted_subscription
 
 STRING = pa.string()
 SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
@@ -68,6 +79,53 @@ def test_the_id_of_a_message_is_in_its_value_or_else_its_key():
     assert read(message_rows, b"key", tea) == {"id": "key", **expected}
 
 
+HERE = Point(2.5, 48.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "subscription"),
+    [
+        (
+            {"kind": "top", "keywords": ["tea", "jam"], "lon": 2.5, "lat": 48.5, "k": 3},
+            TopKSubscription("ada", "tea jam", HERE, k=3),
+        ),
+        (
+            {
+                "type": "Feature",
+                "geometry": {"type": "Point", "coordinates": [2.5, 48.5]},
+                "properties": {"kind": "top", "keywords": "tea", "alpha": 0.25},
+            },
+            TopKSubscription("ada", "tea", HERE, alpha=0.25),
+        ),
+        ({"kind": "nearby", "lon": 2.5, "lat": 48.5}, NearbyTrendingSubscription("ada", HERE, 10)),
+        (
+            {"kind": "nearby", "region": {**CIRCLE, "properties": {}}, "k": 2},
+            NearbyTrendingSubscription("ada", Point(2, 48), 2),
+        ),
+        (
+            {"kind": "trending", "west": 2, "south": 48, "east": 3, "north": 49, "k": 4},
+            TrendingSubscription("ada", Box(2, 48, 3, 49), 4),
+        ),
+        (
+            {"kind": "moving", "keywords": "tea OR jam", "region": SQUARE},
+            MovingSubscription("ada", "tea OR jam", Polygon([[(0, 0), (1, 0), (1, 1), (0, 0)]])),
+        ),
+        (
+            {**CIRCLE, "properties": {**CIRCLE["properties"], "kind": "moving"}},
+            MovingSubscription("ada", "tea", Circle(Point(2, 48), 500)),
+        ),
+        (
+            {"kind": "moving", "keywords": ["tea", "jam"], "region": CIRCLE},
+            MovingSubscription("ada", "tea AND jam", Circle(Point(2, 48), 500)),
+        ),
+    ],
+)
+def test_an_event_may_be_a_subscription_with_a_result(value, subscription):
+    row = read(event_rows, b"ada", value)
+    assert row["kind"] == hosted_row(subscription)["kind"]
+    assert hosted_subscription(row) == subscription
+
+
 @pytest.mark.parametrize(
     ("rows", "key", "value", "reason"),
     [
@@ -77,7 +135,10 @@ def test_the_id_of_a_message_is_in_its_value_or_else_its_key():
         (event_rows, b"a", b"\xff", "not JSON: "),
         (event_rows, b"a", [1], "not a JSON object, but '[1]'"),
         (event_rows, b"a", {"id": "b", "keywords": "tea"}, "id 'b' is not the key, 'a'"),
-        (event_rows, b"a", {"kind": "top", "keywords": "tea"}, "kind 'top' is not 'match'"),
+        (event_rows, b"a", {"kind": "best"}, "kind 'best' is not one of match, top, trending, "),
+        (event_rows, b"a", {"kind": ["top"]}, "kind ['top'] is not one of match, top"),
+        (event_rows, b"a", {"kind": "nearby", "keywords": "x"}, "keywords 'x': lists of terms ask"),
+        (event_rows, b"a", {"kind": "top", "keywords": 7}, "keywords 7 is not a string"),
         (event_rows, b"a", {"keywords": 7}, "keywords 7 is not a string"),
         (event_rows, b"a", {**CIRCLE, "geometry": 7}, "geometry 7 is not a GeoJSON geometry"),
         (message_rows, b"a", None, "the value is null"),

@@ -24,9 +24,9 @@ from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
 from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
 
-ROWS_A_SNAPSHOT, SUBSCRIPTIONS_A_ROW = 5_000, 10
-"""A snapshot is due after so many rows, and one more for so many subscriptions: they are in it.
-Who restores the shard plays the rows behind it again, at a millisecond or two each."""
+SECONDS_A_SNAPSHOT, SECONDS_A_SUBSCRIPTION = 3.0, 5e-6
+"""A snapshot is due when the rows behind the last one took so long, of a core: who restores the
+shard plays them again. Longer where there are more subscriptions, which have to be saved."""
 MOST_CHANGE_FILES = 1_000
 
 
@@ -34,14 +34,15 @@ class ShardKeeper:
     """Keeps one shard, of one start of a stream at a time.
 
     - `_shard`: None where there is none that could be trusted
-    - `_applied`: the last batch whose rows are in it; `_rows`: how many since the snapshot
+    - `_applied`: the last batch whose rows are in it
+    - `_rows`, `_seconds`: how many since the snapshot, and what they took of a core
     """
 
     def __init__(self) -> None:
         self._owner: tuple[str, int] | None = None
         self._shard: HostedShard | None = None
         self._applied = -1
-        self._rows = 0
+        self._rows, self._seconds = 0, 0.0
         self._saver = ForkedSaver()
         self._saved: SavedShard | None = None
 
@@ -62,8 +63,7 @@ class ShardKeeper:
         if len(rows):
             rows.write(state.changes(shard, batch), follows=request.files.last)
             logged = time.perf_counter()
-            hosted.apply(rows, output)
-            self._applied, self._rows = batch, self._rows + len(rows)
+            self._apply(hosted, batch, rows, output)
         else:
             logged = opened
         applied = time.perf_counter()
@@ -73,6 +73,7 @@ class ShardKeeper:
             _write_results(hosted, output, request)
         facts = {
             "rows": len(rows),
+            "copies": len(rows.messages or ()),
             "notifications": sum(map(len, told)),
             "rejects": rejects,
             "freshness": freshness,
@@ -98,24 +99,36 @@ class ShardKeeper:
         if shard is None or not is_usable:
             freshness = Freshness.RESTORED
             shard = HostedShard.of_snapshot(files.snapshot, request.settings)
-            self._owner, self._applied, self._rows = owner, files.snapshot_batch, 0
+            self._owner, self._applied = owner, files.snapshot_batch
+            self._rows, self._seconds = 0, 0.0
         for number, rows in logged_rows(request.state, request.shard, files, self._applied):
-            shard.apply(rows, HostedOutput(ToldColumns(request.schema)))
-            self._applied, self._rows = number, self._rows + len(rows)
+            self._apply(shard, number, rows, HostedOutput(ToldColumns(request.schema)))
             if freshness == Freshness.HOT:
                 freshness = Freshness.CAUGHT_UP
         return shard, freshness
+
+    def _apply(
+        self, shard: HostedShard, batch: int, rows: HostedRows, output: HostedOutput
+    ) -> None:
+        begin = time.process_time()
+        shard.apply(rows, output)
+        self._seconds += time.process_time() - begin
+        self._applied, self._rows = batch, self._rows + len(rows)
 
     def _snapshot_if_due(self, shard: HostedShard, request: StepRequest) -> None:
         """Of the batches before, which Spark has committed by now."""
         if saved := self._saver.finished():
             self._saved = saved
             self._rows -= saved.rows
-        most = min(request.snapshot_after, ROWS_A_SNAPSHOT + len(shard) // SUBSCRIPTIONS_A_ROW)
-        is_due = self._rows >= most or len(request.files.changes) >= MOST_CHANGE_FILES
+            self._seconds -= saved.seconds
+        is_due = (
+            self._rows >= request.snapshot_after
+            or self._seconds >= SECONDS_A_SNAPSHOT + SECONDS_A_SUBSCRIPTION * len(shard)
+            or len(request.files.changes) >= MOST_CHANGE_FILES
+        )
         if is_due and self._applied > request.files.snapshot_batch and not self._saver.is_busy:
             path = request.state.new_snapshot(request.shard, self._applied)
-            self._saver.start(shard, SavedShard(path, self._applied, self._rows))
+            self._saver.start(shard, SavedShard(path, self._applied, self._rows, self._seconds))
 
     def _about_snapshot(self) -> dict[str, Any]:
         saved = self._saved

@@ -13,11 +13,12 @@ _MOST_WORDS = 4000  # bytes of a reason; a pipe takes more without a reader
 
 @dataclass(frozen=True, slots=True)
 class SavedShard:
-    """A snapshot, made after a batch, with so many rows since the one before."""
+    """A snapshot, made after a batch; since the one before so many rows, in so many seconds."""
 
     path: Path
     batch: int
     rows: int
+    seconds: float
 
 
 class ForkedSaver:

@@ -22,9 +22,12 @@ class KafkaSink(Sink):
 
     A notification has the subscription's id as its key, in digits if it is a number, and as its
     value a JSON object with `kind` ("match"), `subscription_id`, `message_id`, `time`, `batch` and
-    `position`; those of one subscription are in one partition, in the order of the messages. A
-    reject has the id of the row as its key and `side`, `id`, `reason`, `row` and `batch`; texts of
-    more than 20,000 letters are cut.
+    `position`; those of one subscription are in one partition, in the order of the messages. In a
+    stream with results `kind` may be "top", "trend", "enter" or "leave", with the columns of
+    `with_result_columns` that have a value.
+
+    A reject has the id of the row as its key and `side`, `id`, `reason`, `row` and `batch`; texts
+    of more than 20,000 letters are cut.
 
     A consumer that reads with `isolation.level=read_committed` sees every notification exactly
     once, whatever dies: a batch is one transaction, which also notes its number as the offset of
@@ -85,9 +88,10 @@ class KafkaSink(Sink):
 
 
 def notification_records(table: pa.Table, batch: int) -> Iterator[KeyAndValue]:
-    """A record for each notification."""
+    """A record for each notification, with what there is to say of its kind."""
     for row in _rows(table):
-        value = {"kind": "match", **row, "batch": batch}
+        said = {name: value for name, value in row.items() if value is not None}
+        value = {"kind": "match", **said, "batch": batch}
         yield str(row["subscription_id"]).encode(), _json(value)
 
 

@@ -43,7 +43,8 @@ def kafka_events(
 
     - The key of a record is the id of the subscription (UTF-8; with `ids="int64"` in digits), its
       value a JSON object or GeoJSON Feature, see `values`; it registers the subscription or
-      replaces the one of that id. A null value ends it, if there is one.
+      replaces the one of that id. A null value ends it, if there is one. Kinds that have a result,
+      see `result_values`, need `stream(results=ResultSettings())`.
     - Compact the topic (`cleanup.policy=compact`): it then holds all subscriptions however old,
       and a new checkpoint starts from them. `min.compaction.lag.ms` longer than the stream may
       stand still keeps each version until it was read.

@@ -8,8 +8,8 @@ A value is a JSON object, as a line of a JSON Lines file or as a GeoJSON Feature
      "properties": {"keywords": "ipad AND sale", "radius": 5000}}
 
 The key of a subscription event is the id of the subscription, so that a compacted topic keeps the
-last word of each; a null value, Kafka's tombstone, unsubscribes. The id of a message is in its
-value, or else its key.
+last word of each; a null value, Kafka's tombstone, unsubscribes. Its `kind` is `match`, or one of
+`result_values`. The id of a message is in its value, or else its key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from nearcast.pipeline.files.columns import Row, record_batch, row_or_problem, s
 from nearcast.pipeline.files.feature_records import feature_record
 from nearcast.pipeline.files.json_records import json_record
 from nearcast.pipeline.files.records import Record, RowProblem
+from nearcast.pipeline.kafka.result_values import ROW_KINDS, result_record
 from nearcast.pipeline.log.schema import SUBSCRIBE, UNSUBSCRIBE_HOSTED
+from nearcast.pipeline.rows import PROBLEM
+
+MATCH = "match"
+"""The kind of a subscription that is told of each match."""
 
 # A compacted topic may have lost the subscription that a tombstone ends, and keeps the tombstone
 # for a while: that is no mistake, so it is a withdrawal that asks for no such subscription.
@@ -68,11 +73,11 @@ def message_rows(records: pa.RecordBatch, id_type: pa.DataType) -> pa.RecordBatc
 
 
 def _event(record: Record, id_type: pa.DataType) -> Row:
-    row = row_or_problem(
-        _subscription(record, id_type), "subscription", id_type, partial(_place, record)
-    )
-    is_withdrawal = record["value"] is None and row["id"] is not None
-    row["kind"] = WITHDRAW if is_withdrawal else SUBSCRIBE
+    said = _subscription(record, id_type)
+    row = row_or_problem(said, "subscription", id_type, partial(_place, record))
+    # A record that cannot be read is rejected where boolean ones are read.
+    is_read = PROBLEM not in row and not isinstance(said, RowProblem)
+    row["kind"] = said["kind"] if is_read else SUBSCRIBE  # type: ignore[index]
     row["offset"] = record["offset"]
     return row
 
@@ -85,7 +90,7 @@ def _subscription(record: Record, id_type: pa.DataType) -> Record | RowProblem:
     if id is None:
         return RowProblem("the key is null; it is the id of the subscription, give it")
     if record["value"] is None:
-        return {"id": id}
+        return {"id": id, "kind": WITHDRAW}
     said = _said(record["value"], "subscription")
     if isinstance(said, RowProblem):
         return RowProblem(str(said), id)
@@ -111,14 +116,23 @@ def _said(value: bytes, side: str) -> Record | RowProblem:
     if isinstance(said, RowProblem):
         return said
     is_feature = said.get("type") == "Feature"
-    properties = said.get("properties") if is_feature else said
-    kind = properties.get("kind", "match") if isinstance(properties, dict) else "match"
-    if side == "subscription" and kind != "match":
-        return RowProblem(f"kind {kind!r} is not 'match'; streams from Kafka know no other kind")
     try:
-        return feature_record(said, side) if is_feature else said
+        if side == "message":
+            return feature_record(said, side) if is_feature else said
+        kind = _kind(said.get("properties") if is_feature else said)
+        if kind in ROW_KINDS:
+            return {**result_record(kind, said), "kind": ROW_KINDS[kind]}
+        return {**(feature_record(said, side) if is_feature else said), "kind": SUBSCRIBE}
     except RowProblem as problem:
         return problem
+
+
+def _kind(properties: object) -> str:
+    kind = properties.get("kind", MATCH) if isinstance(properties, dict) else MATCH
+    if kind != MATCH and (not isinstance(kind, str) or kind not in ROW_KINDS):
+        known = ", ".join((MATCH, *ROW_KINDS))
+        raise RowProblem(f"kind {kind!r} is not one of {known}; give one, or none for {MATCH}")
+    return kind
 
 
 def _id_in_key(key: bytes | None, id_type: pa.DataType) -> str | int | None:

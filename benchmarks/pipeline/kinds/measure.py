@@ -1,0 +1,207 @@
+"""Each kind by each distribution in a stream, against one process; and after a kill."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from benchmarks.memory import forget_peak, give_back, peak_rss_bytes
+from benchmarks.oracle import WrongAnswerError
+from benchmarks.pipeline.kinds.boolean import Boolean
+from benchmarks.pipeline.kinds.kind import Step, StreamedKind
+from benchmarks.pipeline.kinds.moving import Moving
+from benchmarks.pipeline.kinds.running import RunningKind
+from benchmarks.pipeline.kinds.top_k import TopK
+from benchmarks.pipeline.kinds.trending import Trending
+from benchmarks.records import Record
+from nearcast.pipeline import Progress
+
+KINDS, RECOVERY = "kinds", "recovery"  # groups of records
+WARM, BATCHES, KILLS = 3, 8, 3
+STEPS = WARM + BATCHES + KILLS + 1
+SHARDS = (1, 2)
+
+Say = Callable[[str], None]
+_Make = Callable[[int, int], StreamedKind]
+ALL: dict[str, tuple[_Make, int, int]] = {  # with subscriptions, and messages of a batch
+    "boolean": (lambda n, m: Boolean(n, m, STEPS), 100_000, 100_000),
+    "top-k": (TopK, 100_000, 300),
+    "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 100_000, 1_000),
+    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 10_000, 100),
+    "moving": (lambda n, m: Moving(n, m, STEPS), 100_000, 2_000),
+}
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """What one process took for the batches that count, and all that it told."""
+
+    seconds: tuple[float, ...]
+    loading: float
+    told: list[pa.Table]
+
+
+def kind_records(
+    spark: SparkSession, name: str, subscriptions: int | None, messages: int | None, say: Say
+) -> Iterator[Record]:
+    """One process, then streams of one shard and of two, which must tell the same."""
+    make, usual, batch = ALL[name]
+    say(f"{name}: data")
+    kind = make(subscriptions or usual, min(messages or batch, batch))
+    steps = [kind.step(number) for number in range(STEPS)]
+    say(f"{name}: in one process")
+    forget_peak()
+    alone = _in_one_process(kind, steps)
+    yield _alone_record(kind, alone)
+    for shards in SHARDS:
+        # One shard has everything, however it is chosen.
+        for distribution in kind.distributions[: 1 if shards == 1 else None]:
+            say(f"{name}: {distribution}, {shards} shards")
+            give_back()
+            with tempfile.TemporaryDirectory() as folder:
+                yield from _streamed(spark, Path(folder), kind, steps, alone, distribution, shards)
+
+
+def _in_one_process(kind: StreamedKind, steps: list[Step]) -> _Alone:
+    begin = perf_counter()
+    process = kind.one_process()
+    loading = perf_counter() - begin
+    seconds, told, place = [], [], 0
+    for step in steps:
+        begin = perf_counter()
+        answer = process.take(step)
+        seconds.append(perf_counter() - begin)
+        told.append(process.told(step, place, answer))
+        place += len(step.messages) + len(step.moves)
+    return _Alone(tuple(seconds[WARM : WARM + BATCHES]), loading, told)
+
+
+def _streamed(
+    spark: SparkSession,
+    folder: Path,
+    kind: StreamedKind,
+    steps: list[Step],
+    alone: _Alone,
+    distribution: str,
+    shards: int,
+) -> Iterator[Record]:
+    with RunningKind(spark, folder, kind, distribution, shards) as running:
+        taken = [running.take(step) for step in steps[: WARM + BATCHES]]
+        batches, usual = running.last(BATCHES), median(taken[WARM:]) / 1000
+        kills, kill_inside = [], 0.0
+        is_killed = kind.has_results and shards == 1
+        if is_killed:
+            rest = steps[WARM + BATCHES :]
+            kills = [running.take_after_kill(step) for step in rest[:KILLS]]
+            kill_inside = running.take_with_kill(rest[KILLS], usual / 2)
+        done = steps if is_killed else steps[: WARM + BATCHES]
+        told = running.told()
+        series = f"Spark, {distribution}, {shards} shard{'s' * (shards > 1)}"
+        if running.rejects:
+            raise WrongAnswerError(f"{kind.name}, {series}: {running.rejects:,} rows were rejected")
+        check_told(f"{kind.name}, {series}", alone.told[: len(done)], told, running.first)
+        loading = running.loading
+    counted = sum(len(step.messages) for step in steps[WARM : WARM + BATCHES])
+    seconds = sum(taken[WARM:]) / 1000
+    details = {
+        "distribution": distribution,
+        "shards": shards,
+        "share_of_in_process": sum(alone.seconds) / seconds,
+        "copies_a_message": sum(each.copies for each in batches) / counted,
+        "hot_copy_hit_rate": _hit_rate(batches, kind.has_results),
+        "load_seconds": loading,
+    }
+    yield _record(kind, series, KINDS, taken[WARM:], sum(each.notifications for each in batches),
+                  details, len(done))  # fmt: skip
+    if is_killed:
+        details = {
+            "recovery_seconds": median(kills),
+            "recovery_seconds_each": kills,
+            "usual_seconds": usual,
+            "killed_inside_seconds": kill_inside,
+            "delay_seconds": kill_inside - usual,
+        }
+        yield _record(kind, "killed", RECOVERY, [1000 * each for each in kills], 0, details, KILLS)
+
+
+def check_told(who: str, expected: list[pa.Table], found: pa.Table, first: int) -> None:
+    """A stream has told what one process has, whose rows are numbered from 0 on."""
+    right = pa.concat_tables(expected)
+    place = right.schema.get_field_index("position")
+    right = right.set_column(place, "position", pa.array(right["position"].to_numpy() + first))
+    names = right.column_names
+    keys = [name for name in ("position", "subscription_id", "kind", "message_id") if name in names]
+    order = [(name, "ascending") for name in keys]
+    right, found = right.sort_by(order), found.select(names).cast(right.schema).sort_by(order)
+    if len(right) != len(found):
+        raise WrongAnswerError(f"{who} told {len(found):,} times, one process {len(right):,}")
+    for name in names:
+        if not right[name].combine_chunks().equals(found[name].combine_chunks()):
+            raise WrongAnswerError(f"{who} told another {name!r} than one process")
+
+
+def _hit_rate(batches: list[Progress], has_results: bool) -> float:
+    """The share of steps that found what they need ready: the keeper, or the index."""
+    if has_results:
+        counts = [(b.keepers_hot + b.keepers_caught_up, b.keepers_restored) for b in batches]
+    else:
+        counts = [(b.hot + b.caught_up, b.restored) for b in batches]
+    ready, restored = (sum(column) for column in zip(*counts, strict=True))
+    return ready / max(1, ready + restored)
+
+
+def _alone_record(kind: StreamedKind, alone: _Alone) -> Record:
+    told = sum(map(len, alone.told[WARM : WARM + BATCHES]))
+    passes = [1000 * each for each in alone.seconds]
+    details = {"load_seconds": alone.loading}
+    return _record(kind, "in one process", KINDS, passes, told, details, 0)
+
+
+def _record(
+    kind: StreamedKind,
+    series: str,
+    group: str,
+    milliseconds: list[float],
+    told: int,
+    details: dict[str, Any],
+    checked: int,
+) -> Record:
+    passes = tuple(1000 * each / kind.messages for each in milliseconds)
+    messages = kind.messages * len(milliseconds)
+    return Record(
+        name="pipeline",
+        index=kind.index,
+        data=kind.data,
+        subscriptions=kind.subscriptions,
+        messages=messages,
+        matches_per_message=told / messages,
+        candidates_per_message=None,
+        microseconds_per_message=median(passes),
+        microseconds_per_message_passes=passes,
+        build_seconds=None,
+        insert_microseconds=None,
+        remove_microseconds=None,
+        bytes_per_subscription=None,
+        peak_rss_bytes=peak_rss_bytes(),
+        answers_checked_against_oracle=0,
+        keywords_per_message=0.0,
+        workload=kind.description,
+        messages_per_second=1000 * messages / sum(milliseconds),
+        batch_milliseconds=median(milliseconds),
+        details={
+            "kind": kind.name,
+            "cores": len(os.sched_getaffinity(0)),
+            "batches_checked_against_one_process": checked,
+            **details,
+        },
+        series=series,
+        group=group,
+        x=kind.name,
+    )
