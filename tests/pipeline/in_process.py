@@ -102,13 +102,16 @@ class InProcessStream:
             **facts_of(partitioning),
             "subscription_ids": "string",
             "message_ids": "string",
-            "results": results.to_json() if results else None,
+            "results": results.facts() if results else None,
         }
+        self.distribution = results.distribution if results else None
         self.results = results
         self.snapshot_after = snapshot_after
         self.keeps_results = keeps_results
         self.keepers = {}
-        self.state = StateFolder.create_or_open(folder, facts, partitioning)
+        self.state = StateFolder.create_or_open(
+            folder, facts, partitioning, self.distribution and self.distribution.row()
+        )
         self.partitioning = self.state.partitioning()
         self.make_index = make_index
         self.space = space
@@ -150,7 +153,12 @@ class InProcessStream:
             batches = routed_rows(part).to_batches() if len(part) else []
             way = self.partitioning
             for batch in route(
-                iter(batches), way, self.space, is_ordered=True, has_results=bool(self.results)
+                iter(batches),
+                way,
+                self.space,
+                is_ordered=True,
+                has_results=bool(self.results),
+                distribution=self.distribution,
             ):
                 found.setdefault(batch["shard"][0].as_py(), []).append(batch)
         return found

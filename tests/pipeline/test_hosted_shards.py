@@ -1,12 +1,15 @@
 """Results in shards: after each batch what one broker has that took the same rows in order."""
 
 import random
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from nearcast.batches import MessageBatch
 from nearcast.broker import broker as broker_module
 from nearcast.model import (
     Box,
@@ -21,6 +24,9 @@ from nearcast.model import (
 )
 from nearcast.pipeline.hosted import shard as shard_module
 from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.spread.cells import Cells
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.plan import plan_results
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
 from nearcast.storage import BadFile, read_json, write_json
 from nearcast.topk import CountWindow
@@ -44,7 +50,11 @@ class Story:
 
     def __init__(self, folder, shards=2, window=WINDOW, **options):
         way = options.pop("way", None) or Hash(shards)
-        settings = ResultSettings(window, half_life=options.pop("half_life", 3600.0))
+        settings = ResultSettings(
+            window,
+            half_life=options.pop("half_life", 3600.0),
+            distribution=options.pop("distribution", None),
+        )
         self.stream = InProcessStream(folder, way, results=settings, **options)
         self.batch = -1
         self.offset = 0
@@ -67,6 +77,8 @@ class Story:
     def result(self, id):
         shards = self.stream.partitioning.shards
         home = int(hash_ids(pa.array([id]))[0] % shards)
+        if self.stream.distribution:
+            [home] = self.stream.shard(home)._whereabouts[id].homes
         return self.stream.shard(home).result(id)
 
     def rejects(self):
@@ -281,11 +293,11 @@ def test_whatever_way_matches_are_divided(tmp_path):
     play(tmp_path, 4, planned(Location, 3), 150)
 
 
-def play(folder, seed, way, length):
+def play(folder, seed, way, length, distribution=None):
     """Batches, restarts, lost keepers, batches that come again, snapshots now and then."""
-    story = Story(folder, way=way, snapshot_after=40)
+    story = Story(folder, way=way, snapshot_after=40, distribution=distribution)
     one, draw = OneBroker(WINDOW), random.Random(seed)
-    events, snapshots = random_events(seed, length), set()
+    events, snapshots, written = random_events(seed, length), set(), {}
     while batch := list(islice(events, draw.choice([3, 17, 90]))):
         expected, refused = [], len(one.refused)
         for offset, event in enumerate(batch, story.offset):
@@ -308,6 +320,10 @@ def play(folder, seed, way, length):
         ]
         assert sorted(found, key=key) == sorted(expected, key=key)
         assert sorted(each["id"] for each in story.rejects()) == sorted(one.refused[refused:])
+        results = story.output.results().to_pylist()
+        assert len({each["subscription_id"] for each in results}) == len(results)
+        written |= {each["subscription_id"]: each["kind"] for each in results}
+        assert {id for id, kind in written.items() if kind} == set(one.hosted)
         for keeper in story.stream.keepers.values():
             if saved := keeper._saver.finished(wait=True):
                 keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
@@ -322,11 +338,96 @@ def play(folder, seed, way, length):
     assert snapshots
 
 
-def test_the_first_of_a_kind_finds_the_same_in_every_shard(tmp_path, monkeypatch):
+MIDDLE = 0.5
+TREES = {  # axis, split, low, high: of the square that random events are in, halves or quarters
+    1: ([2], [0], [0], [1]),
+    2: ([0, 2, 2], [MIDDLE, 0, 0], [1, 0, 1], [2, 1, 2]),
+    5: (
+        [0, 1, 1, 2, 2, 2, 2],
+        [MIDDLE] * 3 + [0] * 4,
+        [1, 3, 5, 0, 1, 2, 3],
+        [2, 4, 6, 1, 2, 3, 4],
+    ),
+}
+
+
+def cells(shards):
+    """With so small a margin that many messages are bare, and many regions fit nowhere."""
+    arrays = zip(TREES[shards], (np.int8, np.float64, np.int32, np.int32), strict=True)
+    tree = Location(shards, *(np.array(values, kind) for values, kind in arrays))
+    return Cells(tree, (0.15, 0.15))
+
+
+def spread(name, shards, seed):
+    """How results are spread: planned for a history that is not the one to come, but for cells."""
+    if name == "cells":
+        return ResultDistribution(shards, cells(shards))
+    events = [*random_events(seed + 1000, 400)]
+    lists = [each for each in events if isinstance(each, TopKSubscription)]
+    messages = {each.id: each for each in events if isinstance(each, Message)}
+    batch = MessageBatch.from_messages(messages.values())
+    plan = plan_results(name, lists, batch, shards, total_subscriptions=10**6)
+    return replace(plan.distribution, cells=cells(shards))
+
+
+@pytest.mark.parametrize("name", ["location", "cells"])
+@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 12))]
+)
+def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards, seed):
+    distribution = spread(name, shards, seed)
+    play(tmp_path, seed, distribution.cells.tree, 400, distribution)
+
+
+@pytest.fixture
+def quarters(tmp_path):
+    return Story(tmp_path, way=cells(5).tree, distribution=ResultDistribution(5, cells(5)))
+
+
+def test_a_message_that_is_a_box_is_told_of_once(quarters):
+    """It is in all quarters; so is the region, which fits into none of them."""
+    wide = Box(0.4, 0.4, 0.6, 0.6)
+    small = Box(0.39, 0.39, 0.41, 0.41)
+    quarters.run([MovingSubscription("all", "tea", wide), MovingSubscription("one", "tea", small)])
+    [told] = quarters.run([Message("m", text="tea", at=Box(0.5, 0.5, 0.7, 0.7))])
+    assert (told["subscription_id"], told["message_id"]) == ("all", "m")
+    rows = quarters.run([Message("n", text="tea", at=wide)])
+    assert sorted(each["subscription_id"] for each in rows) == ["all", "one"]
+    rows = quarters.run([("move", "one", Box(0.59, 0.59, 0.62, 0.62), False)])
+    assert [(each["kind"], each["message_id"]) for each in rows] == [("enter", "m")]  # n stays
+    assert quarters.result("one") == ("enter", ["m", "n"])
+    assert quarters.stream.last_steps[0]["hosted"]["copies"] == 0
+
+
+@pytest.mark.parametrize("lon", [-180.0, 180.0])
+def test_the_date_line_divides_nobody(quarters, lon):
+    at = [Box(179.9, 0, 180, 1), Box(-180, 0, -179.9, 1), Box(179.9, 0, -179.9, 1)]
+    quarters.run([MovingSubscription(f"s{n}", "tea", box) for n, box in enumerate(at)])
+    rows = quarters.run([Message("m", text="tea", at=Point(lon, 0.5))])
+    assert sorted(each["subscription_id"] for each in rows) == ["s0", "s1", "s2"]
+
+
+def test_a_safe_distance_is_found_where_all_that_counts_is_heard(quarters):
+    """The circle fits into a quarter; three times as large it reaches into the next one."""
+    around = Circle(Point(0.25, 0.25), 25_000)
+    near = Message("near", text="tea", at=Point(0.75, 0.25))  # 56 km away, in another quarter
+    quarters.run([MovingSubscription("walk", "tea", around), near])
+    [home] = quarters.stream.shard(0)._whereabouts["walk"].homes
+    assert home == 0
+    [told] = quarters.run([("move", "walk", around, True)])
+    assert (told["kind"], told["score"]) == ("safe", 25_000.0)
+    assert quarters.stream.shard(0)._whereabouts["walk"].homes == (4,)
+    [told] = quarters.run([Message("m", text="tea", at=Point(0.25, 0.6))])  # 39 km
+    assert (told["kind"], told["score"]) == ("safe", 0.0)
+
+
+@pytest.mark.parametrize("distribution", [None, ResultDistribution(5, cells(5))])
+def test_the_first_of_a_kind_finds_the_same_in_every_shard(tmp_path, monkeypatch, distribution):
     """What comes first in another shard makes all of them remember, beyond the last messages."""
     monkeypatch.setattr(broker_module, "RECENT", 10)
     monkeypatch.setattr("nearcast.broker.broker.Followers", partial(broker_module.Followers))
-    story = Story(tmp_path, shards=5)
+    story = Story(tmp_path, shards=5, distribution=distribution)
     one = broker_module.Broker(top=story.stream.results.new_broker()._kinds["top"].index)
     draw = random.Random(3)
 

@@ -14,6 +14,7 @@ from nearcast.model import (
     Circle,
     Id,
     Message,
+    MovingSubscription,
     NearbyTrendingSubscription,
     Notification,
     Point,
@@ -114,9 +115,7 @@ class TopLists(Kind):
         return _lists_told([change for change in changes if change], time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
-        old = self.index.subscription(subscription_id)
-        at = _a_point(old.id, to)
-        return self.subscribe(TopKSubscription(old.id, old.keywords, at, old.k, old.alpha), time)
+        return self.subscribe(at_place(self.index.subscription(subscription_id), to), time)
 
     def results(self, subscription_id: Id) -> list[tuple[Id, float]]:
         return list(self.index.results(subscription_id))
@@ -147,10 +146,7 @@ class TermLists(Kind):
         return _terms_told(self.index.subscribe(subscription), time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
-        old = self.index.subscription(subscription_id)
-        if isinstance(old, TrendingSubscription):
-            return self.subscribe(TrendingSubscription(old.id, a_region(old.id, to), old.k), time)
-        return self.subscribe(NearbyTrendingSubscription(old.id, _a_point(old.id, to), old.k), time)
+        return self.subscribe(at_place(self.index.subscription(subscription_id), to), time)
 
     def results(self, subscription_id: Id) -> list[tuple[str, float]]:
         return list(self.index.top(subscription_id))
@@ -163,6 +159,23 @@ class TermLists(Kind):
 
     def advance(self, now: float) -> list[Notification]:
         return _terms_told(self.index.advance(now), now)
+
+
+def at_place(subscription: AnySubscription, to: Region | Point) -> AnySubscription:
+    """The subscription at another place; TypeError for a place of another shape.
+
+    >>> at_place(NearbyTrendingSubscription("s", Point(0, 0)), Point(1, 2)).at.lon
+    1.0
+    """
+    id = subscription.id
+    match subscription:
+        case TopKSubscription(keywords=keywords, k=k, alpha=alpha):
+            return TopKSubscription(id, keywords, _a_point(id, to), k, alpha)
+        case NearbyTrendingSubscription(k=k):
+            return NearbyTrendingSubscription(id, _a_point(id, to), k)
+        case TrendingSubscription(k=k):
+            return TrendingSubscription(id, a_region(id, to), k)
+    return MovingSubscription(id, subscription.expression, a_region(id, to))
 
 
 def a_region(subscription_id: Id, to: Region | Point) -> Region:

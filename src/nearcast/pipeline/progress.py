@@ -20,6 +20,7 @@ class Progress:
     - `hot`, `caught_up`, `restored`: how many shards found their copy ready, needed a few changes
       that another worker had applied, or came from a snapshot
     - `keepers_hot`, `keepers_caught_up`, `keepers_restored`: the same of the keepers of results
+    - `copies`: messages that keepers got whole, counted once for each of them: the communication
     - `waiting`: changes that are not in a snapshot yet, the most of any shard
     - `milliseconds`: of the batch, and `steps` its slowest shard's parts
     - `problem`: what goes wrong without stopping the stream, such as a snapshot that failed
@@ -41,6 +42,7 @@ class Progress:
     milliseconds: float
     steps: Mapping[str, float]
     problem: str | None = None
+    copies: int = 0
 
     def to_json(self) -> str:
         """For machines."""
@@ -121,6 +123,7 @@ def progress_of(
         milliseconds=milliseconds,
         steps=slowest["milliseconds"] if slowest else {},
         problem=problem,
+        copies=sum(step["copies"] for step in keepers),
     )
 
 

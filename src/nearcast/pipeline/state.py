@@ -1,7 +1,7 @@
 """Where a stream keeps its shards: a folder beside Spark's checkpoint.
 
     state.json                     what never changes: format, key, shards, types of ids
-    partitioning.near
+    partitioning.near, distribution.json
     shard-0003/
       snapshot-000000000120-4f…/   the subscriptions after batch 120
       changes-000000000121.near    what batch 121 changed
@@ -35,6 +35,7 @@ SPARK, SAVED = "spark", "nearcast"
 """The folders of a checkpoint: Spark's own, and this one."""
 
 _ABOUT, _PARTITIONING, _NEW_SHARDS = "state.json", "partitioning.near", "shards-"
+_DISTRIBUTION = "distribution.json"
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
 _NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
 
@@ -90,13 +91,22 @@ class StateFolder:
 
     @classmethod
     def create_or_open(
-        cls, folder: Path, facts: dict[str, Any], partitioning: Partitioning
+        cls,
+        folder: Path,
+        facts: dict[str, Any],
+        partitioning: Partitioning,
+        distribution: dict[str, Any] | None = None,
     ) -> StateFolder:
-        """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
+        """The state of a stream with these facts; `BadCheckpoint` when it belongs to another.
+
+        `distribution`: of results, as JSON.
+        """
         remove_empty_words(folder.parent / SPARK)
         if not (folder / _ABOUT).exists():
             new = cls(folder, "", "")
             new._make_folders(partitioning, has_results=bool(facts.get("results")))
+            if distribution is not None:
+                write_json(folder / _DISTRIBUTION, distribution)
             write_json(folder / _ABOUT, {"format": FORMAT, "key": uuid.uuid4().hex, **facts})
         state = cls.open(folder)
         content = state.facts()
@@ -164,6 +174,17 @@ class StateFolder:
     def partitioning(self) -> Partitioning:
         """The partitioning that the state was made with."""
         return load_partitioning(self.home / _PARTITIONING)
+
+    def distribution(self) -> dict[str, Any] | None:
+        """How results are spread over shards, as JSON; None where their ids decide."""
+        path = self.folder / _DISTRIBUTION
+        if not (self.facts().get("results") or {}).get("distribution"):
+            return None
+        try:
+            found: dict[str, Any] = read_json(path)
+        except BadFile as error:
+            raise BadCheckpoint(f"{error}, or restore the whole checkpoint") from None
+        return found
 
     def shard_folder(self, shard: int) -> Path:
         """Where the files of a shard are."""

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -27,6 +28,7 @@ from nearcast.pipeline.compaction import Compactor
 from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keepers import end_keepers
 from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
@@ -84,14 +86,16 @@ def stream(
     checkpoint: a folder that all executors reach; the stream goes on from it after any crash
     index: makes an empty index, `RarestWordTree` by default; its space is that of the data
     partitioning: of the subscriptions, `Hash` with a shard a core by default; another one can be
-        had from `plan`. It is that of the checkpoint; `reshard` changes it
+        had from `plan`. It is that of the checkpoint; `reshard` changes it. Where results are
+        spread by location, boolean subscriptions are too, unless it is given
     trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
         is done
     snapshot_after: a shard gets a new snapshot after so many changes
     results: keep top-k, trending and moving subscriptions too: `events` may have their kinds, see
         `log_schema`, and notifications the columns of `with_result_columns`, in the same order.
         Without it such rows are rejected. It costs each shard a process and the last messages,
-        and a changelog of all of them; it is fixed for the life of the checkpoint
+        and a changelog of all of them; it is fixed for the life of the checkpoint. By default
+        every shard hears every message; `plan_results` plans how to do with fewer
 
     Each change of a result is told; but of messages that follow each other in a batch, more than 64
     and nothing else in between, a top-k list tells once what they did, as of the last of them.
@@ -128,8 +132,18 @@ def stream(
     lock = CheckpointLock.shared(folder)
     try:
         check_halves(folder)
-        way = partitioning or _saved_partitioning(folder / SAVED)
-        way = way or Hash(spark.sparkContext.defaultParallelism)
+        saved = _saved(folder / SAVED)
+        if results is not None and results.distribution is None and saved:
+            if row := saved.distribution():
+                results = replace(results, distribution=ResultDistribution.of_row(row))
+        spread = results.distribution if results else None
+        way = partitioning or (saved and saved.partitioning())
+        way = way or _usual_partitioning(spread, spark.sparkContext.defaultParallelism)
+        if spread and spread.shards != way.shards:
+            raise ValueError(
+                f"results are spread over {spread.shards} shards, but there are {way.shards}; plan "
+                "both for the same number"
+            )
         facts = {
             "index": type(example).__name__,
             "space": example.space.name,
@@ -137,9 +151,11 @@ def stream(
             "subscription_ids": _id_type(rows, "subscription"),
             "message_ids": _id_type(rows, "message"),
             "ordered": messages is None,
-            "results": None if results is None else results.to_json(),
+            "results": None if results is None else results.facts(),
         }
-        state = StateFolder.create_or_open(folder / SAVED, facts, way)
+        state = StateFolder.create_or_open(
+            folder / SAVED, facts, way, spread.row() if spread else None
+        )
         sink.open(state.key)
         work = StreamWork(spark, state, make_index, sink, facts, snapshot_after, results)
         writer = rows.writeStream.foreachBatch(work.process)
@@ -281,6 +297,7 @@ class StreamWork:
                 space=self._space,
                 is_ordered=self._is_ordered,
                 has_results=self._hosted is not None,
+                distribution=self._results.distribution if self._results else None,
             ),
             PACKED_IN_SPARK,
         )
@@ -437,15 +454,25 @@ def schema_of_matches(facts: Mapping[str, Any]) -> pa.Schema:
     )
 
 
-def _saved_partitioning(saved: Path) -> Partitioning | None:
+def _saved(saved: Path) -> StateFolder | None:
+    """What there is of this stream; None where it is new."""
     if not (saved / "state.json").exists():
         return None
     try:
-        return StateFolder.open(saved).partitioning()
+        state = StateFolder.open(saved)
+        state.partitioning()
+        return state
     except BadCheckpoint:
         raise
     except (OSError, ValueError) as error:
         raise BadCheckpoint(f"the checkpoint in {saved} cannot be read: {error}") from None
+
+
+def _usual_partitioning(spread: ResultDistribution | None, cores: int) -> Partitioning:
+    """Where results are spread by location, messages go to the same shards for both."""
+    if spread is None:
+        return Hash(cores)
+    return spread.cells.tree if spread.cells else Hash(spread.shards)
 
 
 def _id_type(rows: DataFrame, side: str) -> str:

@@ -19,6 +19,7 @@ from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
+from nearcast.pipeline.hosted.spread.shard import open_shard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
@@ -73,6 +74,7 @@ class ShardKeeper:
             _write_results(hosted, output, request)
         facts = {
             "rows": len(rows),
+            "copies": output.copies,
             "notifications": sum(map(len, told)),
             "rejects": rejects,
             "freshness": freshness,
@@ -97,7 +99,7 @@ class ShardKeeper:
         freshness = Freshness.HOT
         if shard is None or not is_usable:
             freshness = Freshness.RESTORED
-            shard = HostedShard.of_snapshot(files.snapshot, request.settings)
+            shard = open_shard(files.snapshot, request.settings, request.shard)
             self._owner, self._applied, self._rows = owner, files.snapshot_batch, 0
         for number, rows in logged_rows(request.state, request.shard, files, self._applied):
             shard.apply(rows, HostedOutput(ToldColumns(request.schema)))
@@ -160,8 +162,7 @@ def expiry_of(shard: HostedShard) -> dict[str, float | None]:
 
 def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:
     rows = []
-    for id in dict.fromkeys([*output.changed, *shard.to_refresh()]):
-        result = shard.result(id)
+    for id, result in shard.changed_results(output.changed):
         kind, items = (result.kind, json.dumps(result.items)) if result else (None, None)
         rows.append({"subscription_id": str(id), "kind": kind, "items": items})
     if rows:

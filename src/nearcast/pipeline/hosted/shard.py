@@ -13,7 +13,7 @@ from nearcast.broker.broker import AnySubscription
 from nearcast.durable_files import whole_folder
 from nearcast.model import Id, Notification, Subscription, TopKSubscription
 from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
-from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
+from nearcast.pipeline.hosted.settings import FORMAT
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
 from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
@@ -46,12 +46,14 @@ class HostedOutput:
     - `changed`: whose results are others, have begun or ended
     - `rejects`: (row, reason) of those that break a rule
     - `unknown`: (id, position) of those to be ended that are not here
+    - `copies`: how many messages were heard whole
     """
 
     told: ToldColumns
     changed: dict[Id, None] = field(default_factory=dict)
     rejects: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     unknown: list[tuple[Id, int]] = field(default_factory=list)
+    copies: int = 0
 
 
 class HostedShard:
@@ -61,21 +63,14 @@ class HostedShard:
     subscriptions were in one `Broker`.
     """
 
+    _refuses = True
+    """Is it this shard that tells of rows that break a rule?"""
+
     def __init__(self, broker: Broker, terms: Sequence[Id] = ()) -> None:
         self._broker = broker
         self._safe = SafeDistances(broker)
         # Lists of terms; those that were refreshed longest ago come first.
         self._terms: dict[Id, None] = dict.fromkeys(terms)
-
-    @classmethod
-    def new(cls, settings: ResultSettings) -> HostedShard:
-        """Without subscriptions, and without a past."""
-        return cls(settings.new_broker())
-
-    @classmethod
-    def of_snapshot(cls, folder: Path | None, settings: ResultSettings) -> HostedShard:
-        """What was saved there; a new one where there is nothing yet."""
-        return cls.new(settings) if folder is None else cls.load(folder)
 
     def __len__(self) -> int:
         return len(self._broker)
@@ -93,7 +88,12 @@ class HostedShard:
         kind = result_kind(self._broker.subscription(id)) or "enter"
         return Result(kind, self._broker.results(id))
 
-    def to_refresh(self) -> list[Id]:
+    def changed_results(self, changed: Iterable[Id]) -> Iterator[tuple[Id, Result | None]]:
+        """Those that changed, and some lists of terms in turn; None for those that have ended."""
+        for id in dict.fromkeys([*changed, *self._to_refresh()]):
+            yield id, self.result(id)
+
+    def _to_refresh(self) -> list[Id]:
         """Lists of terms in turn: their scores change without a word."""
         chosen = [id for id, _ in zip(self._terms, range(REFRESHED), strict=False)]
         for id in chosen:
@@ -136,11 +136,20 @@ class HostedShard:
         """Write it as `folder`, all or nothing; the name must be new."""
         with whole_folder(folder) as unfinished:
             self._broker.save(unfinished / _BROKER)
-            write_json(unfinished / _ABOUT, {"format": FORMAT, "terms": [*self._terms]})
+            write_json(unfinished / _ABOUT, {"format": FORMAT, **self._about()})
+
+    def _about(self) -> dict[str, Any]:
+        """What there is to save besides the broker, as JSON."""
+        return {"terms": [*self._terms]}
 
     @classmethod
     def load(cls, folder: Path) -> HostedShard:
         """What `save` wrote; `BadFile` when it is damaged or of another format."""
+        broker, about = cls._load(folder)
+        return cls(broker, about["terms"])
+
+    @staticmethod
+    def _load(folder: Path) -> tuple[Broker, dict[str, Any]]:
         try:
             about = read_json(folder / _ABOUT)
             found = about["format"]
@@ -151,12 +160,13 @@ class HostedShard:
                 f"{folder} has format {found}, this Nearcast reads {FORMAT}; start a new "
                 "checkpoint, or use the release that made it"
             )
-        return cls(Broker.load(folder / _BROKER), about["terms"])
+        return Broker.load(folder / _BROKER), about
 
     # ------------------------------------------------------------------ rows
 
     def needed(self, rows: HostedRows, output: HostedOutput) -> HostedRows:
         """The rows that concern somebody; of ids to be ended that are not here `output` is told."""
+        output.copies = len(rows.messages or ())
         if rows.others is None:
             return rows
         subscribed: set[Id] = set()
@@ -215,7 +225,7 @@ class HostedShard:
             try:
                 told = self._broker.publish(message)
             except ValueError as error:
-                output.rejects.append(({"kind": "message", "id": id}, str(error)))
+                self._refuse({"kind": "message", "id": id}, error, output)
                 continue
             for each in told:
                 self._tell(place, id, each, output)
@@ -240,6 +250,10 @@ class HostedShard:
             for each in self._play(row, output):
                 self._tell(row[POSITION], None, each, output)
         except (TypeError, ValueError, OverflowError) as error:
+            self._refuse(row, error, output)
+
+    def _refuse(self, row: dict[str, Any], error: Exception, output: HostedOutput) -> None:
+        if self._refuses:
             output.rejects.append((row, str(error)))
 
     def _tell(
