@@ -1,15 +1,13 @@
 """Results in shards: after each batch what one broker has that took the same rows in order."""
 
+import json
 import random
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
-from nearcast.batches import MessageBatch
 from nearcast.broker import broker as broker_module
 from nearcast.model import (
     Box,
@@ -24,13 +22,13 @@ from nearcast.model import (
 )
 from nearcast.pipeline.hosted import shard as shard_module
 from nearcast.pipeline.hosted.settings import ResultSettings
-from nearcast.pipeline.hosted.spread.cells import Cells
+from nearcast.pipeline.hosted.shard import Result
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
-from nearcast.pipeline.hosted.spread.plan import plan_results
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
 from nearcast.storage import BadFile, read_json, write_json
 from nearcast.topk import CountWindow
-from tests.pipeline.hosted_histories import OneBroker, random_events
+from nearcast.topk.distributions import ByKeyword, WordRanges
+from tests.pipeline.hosted_histories import OneBroker, cells, random_events, spread
 from tests.pipeline.in_process import InProcessStream, log_table, planned
 
 HERE, THERE = Point(2.35, 48.86), Point(2.45, 48.86)
@@ -58,6 +56,7 @@ class Story:
         self.stream = InProcessStream(folder, way, results=settings, **options)
         self.batch = -1
         self.offset = 0
+        self.written = {}
 
     def run(self, events, again=False, **options):
         """What the sink gets."""
@@ -66,6 +65,8 @@ class Story:
             self.table = log_table(events, self.offset)
             self.offset += len(self.table)
         self.output = self.stream.process(self.batch, self.table, **options)
+        for row in self.output.results().to_pylist():
+            self.written[row["subscription_id"]] = row["kind"], json.loads(row["items"] or "[]")
         return self.output.notifications().to_pylist()
 
     def told(self, events, **options):
@@ -78,7 +79,10 @@ class Story:
         shards = self.stream.partitioning.shards
         home = int(hash_ids(pa.array([id]))[0] % shards)
         if self.stream.distribution:
-            [home] = self.stream.shard(home)._whereabouts[id].homes
+            known = self.stream.shard(home)._whereabouts[id]
+            if self.stream.distribution.merges_lists and known.kind == "subscribe_top":
+                return Result(*self.written[id])  # it is merged for the sink only
+            [home] = known.homes
         return self.stream.shard(home).result(id)
 
     def rejects(self):
@@ -274,7 +278,25 @@ def check_results(story, one):
         assert [name for name, _ in found.items] == [name for name, _ in wanted], id
         for (_, score), (_, right) in zip(found.items, wanted, strict=True):
             assert score == pytest.approx(right, rel=1e-9)
-    assert sum(len(story.stream.shard(n)) for n in story.stream.keepers) == len(one.hosted)
+    if not (story.stream.distribution and story.stream.distribution.merges_lists):
+        assert sum(len(story.stream.shard(n)) for n in story.stream.keepers) == len(one.hosted)
+
+
+def check_lists(rows, lists, one):
+    """What is told of top-k lists leads from one to the next, up to those of the broker.
+
+    `lists` are those that were told; one that began anew is told from nothing.
+    """
+    for row in rows:
+        if row["kind"] == "top":
+            now = [each["item"] for each in row["items"]]
+            assert not set(row["entered"]) - set(now)
+            assert not set(row["left"]) & set(now)
+            lists[row["subscription_id"]] = now
+    for id in one.hosted:
+        if isinstance(one.broker.subscription(id), TopKSubscription) and id in lists:
+            wanted = [name for name, _ in one.broker.results(id)]
+            assert lists[id] == wanted or not wanted
 
 
 def key(told):
@@ -293,12 +315,15 @@ def test_whatever_way_matches_are_divided(tmp_path):
     play(tmp_path, 4, planned(Location, 3), 150)
 
 
-def play(folder, seed, way, length, distribution=None):
-    """Batches, restarts, lost keepers, batches that come again, snapshots now and then."""
+def play(folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_each=True):
+    """Batches, restarts, lost keepers, batches that come again, snapshots now and then.
+
+    `tells_each`: are all changes told, or of top-k lists only some of a batch?
+    """
     story = Story(folder, way=way, snapshot_after=40, distribution=distribution)
     one, draw = OneBroker(WINDOW), random.Random(seed)
-    events, snapshots, written = random_events(seed, length), set(), {}
-    while batch := list(islice(events, draw.choice([3, 17, 90]))):
+    events, snapshots, written, lists = random_events(seed, length), set(), {}, {}
+    while batch := list(islice(events, draw.choice(sizes))):
         expected, refused = [], len(one.refused)
         for offset, event in enumerate(batch, story.offset):
             expected += [
@@ -318,7 +343,13 @@ def play(folder, seed, way, length, distribution=None):
             (each["position"], each["subscription_id"], each["kind"], each["message_id"])
             for each in rows
         ]
+        if not tells_each:
+            assert {each[1] for each in found if each[2] == "top"} <= {each[1] for each in expected}
+            found, expected = (
+                [each for each in all if each[2] != "top"] for all in (found, expected)
+            )
         assert sorted(found, key=key) == sorted(expected, key=key)
+        check_lists(rows, lists, one)
         assert sorted(each["id"] for each in story.rejects()) == sorted(one.refused[refused:])
         results = story.output.results().to_pylist()
         assert len({each["subscription_id"] for each in results}) == len(results)
@@ -338,39 +369,7 @@ def play(folder, seed, way, length, distribution=None):
     assert snapshots
 
 
-MIDDLE = 0.5
-TREES = {  # axis, split, low, high: of the square that random events are in, halves or quarters
-    1: ([2], [0], [0], [1]),
-    2: ([0, 2, 2], [MIDDLE, 0, 0], [1, 0, 1], [2, 1, 2]),
-    5: (
-        [0, 1, 1, 2, 2, 2, 2],
-        [MIDDLE] * 3 + [0] * 4,
-        [1, 3, 5, 0, 1, 2, 3],
-        [2, 4, 6, 1, 2, 3, 4],
-    ),
-}
-
-
-def cells(shards):
-    """With so small a margin that many messages are bare, and many regions fit nowhere."""
-    arrays = zip(TREES[shards], (np.int8, np.float64, np.int32, np.int32), strict=True)
-    tree = Location(shards, *(np.array(values, kind) for values, kind in arrays))
-    return Cells(tree, (0.15, 0.15))
-
-
-def spread(name, shards, seed):
-    """How results are spread: planned for a history that is not the one to come, but for cells."""
-    if name == "cells":
-        return ResultDistribution(shards, cells(shards))
-    events = [*random_events(seed + 1000, 400)]
-    lists = [each for each in events if isinstance(each, TopKSubscription)]
-    messages = {each.id: each for each in events if isinstance(each, Message)}
-    batch = MessageBatch.from_messages(messages.values())
-    plan = plan_results(name, lists, batch, shards, total_subscriptions=10**6)
-    return replace(plan.distribution, cells=cells(shards))
-
-
-@pytest.mark.parametrize("name", ["location", "cells"])
+@pytest.mark.parametrize("name", ["location", "keyword", "cells"])
 @pytest.mark.parametrize("shards", [1, 2, 5])
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 12))]
@@ -378,6 +377,77 @@ def spread(name, shards, seed):
 def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards, seed):
     distribution = spread(name, shards, seed)
     play(tmp_path, seed, distribution.cells.tree, 400, distribution)
+
+
+@pytest.mark.parametrize(("sizes", "tells_each"), [((1,), True), ((3, 17, 90), False)])
+@pytest.mark.parametrize("shards", [2, 5])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 12))]
+)
+def test_lists_by_prefix_are_right_after_each_batch(tmp_path, seed, shards, sizes, tells_each):
+    distribution = spread("prefix", shards, seed)
+    length = 150 if tells_each else 400
+    way = distribution.cells.tree
+    play(tmp_path, seed, way, length, distribution, sizes=sizes, tells_each=tells_each)
+
+
+@pytest.fixture
+def words(tmp_path):
+    """tea is in one shard, jazz in another; the third hears everything."""
+    top = ByKeyword(3, WordRanges({"tea": 0, "jazz": 1}, (2,)))
+    return Story(tmp_path, shards=3, distribution=ResultDistribution(3, None, top))
+
+
+def test_the_parts_of_a_list_are_merged(words):
+    both = TopKSubscription("both", "tea jazz", HERE, k=3)
+    words.run([both, *said("t1", "t2")])
+    words.run(said("j1", text="jazz"))  # the shard of tea has nothing to say, and is asked
+    assert [id for id, _ in words.result("both").items] == ["j1", "t2", "t1"]  # newest first
+    words.stream.restart()
+    [told] = words.run(said("tj", text="tea jazz"))
+    assert (told["message_id"], told["entered"], told["left"]) == ("tj", ["tj"], ["t1"])
+    assert told["score"] == pytest.approx(1.0)
+    assert [id for id, _ in words.result("both").items] == ["tj", "j1", "t2"]
+    copies = [step["hosted"]["copies"] for step in words.stream.last_steps]
+    assert copies == [1, 1, 1]
+    words.run(said("rain", text="rain"))
+    assert [step["hosted"]["copies"] for step in words.stream.last_steps] == [0, 0, 1]
+
+
+def test_a_list_gets_other_words_in_the_middle_of_a_batch(words):
+    tea, jazz, both = (
+        TopKSubscription("s", words, HERE, k=2) for words in ("tea", "jazz", "tea jazz")
+    )
+    events = [*said("t1"), *said("j1", text="jazz"), tea, jazz, both, *said("t2"), tea, both]
+    assert words.told(events) == [
+        (2, None, "s", ["t1"]),
+        (3, None, "s", ["j1"]),
+        (4, None, "s", ["t1"]),
+        (5, "t2", "s", ["t2"]),
+        (6, None, "s", ["t1"]),
+        (7, None, "s", ["j1"]),
+    ]
+    assert words.told([("unsubscribe", "s"), both, *said("t3")]) == [
+        (9, None, "s", ["t2", "j1"]),
+        (10, "t3", "s", ["t3"]),
+    ]
+    assert words.told([MovingSubscription("s", "tea", Circle(HERE, 9.0)), both]) == [
+        *((11, None, "s", None) for _ in range(3)),
+        (12, None, "s", ["t3", "t2"]),
+    ]
+
+
+def test_many_messages_tell_a_merged_list_once(words):
+    words.run([TopKSubscription("both", "tea jazz", HERE, k=2)])
+    many = [
+        Message(f"m{n}", text=("tea", "jazz")[n % 2], at=Point(2.35 + n / 1e4, 48.86))
+        for n in range(200)
+    ]
+    [told] = words.run(many)
+    assert (told["position"], told["cause"], told["score"]) == (200, "m199", None)
+    assert [each["item"] for each in told["items"]] == ["m180", "m181"]  # of the last 20
+    moved = words.run([("move", "both", Point(2.4, 48.86), True)])
+    assert sorted(each["kind"] for each in moved) == ["safe", "top"]
 
 
 @pytest.fixture

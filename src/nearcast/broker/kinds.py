@@ -102,7 +102,7 @@ class TopLists(Kind):
         self.index: TopKIndex = index
 
     def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
-        return _lists_told(self.index.subscribe(subscription), time)
+        return lists_told(self.index.subscribe(subscription), time)
 
     def subscribe_many(
         self, subscriptions: list[TopKSubscription], time: float
@@ -112,7 +112,7 @@ class TopLists(Kind):
         before = {id: index.results(id) for id in ids if id in index}
         index.subscribe_many(subscriptions)
         changes = (list_change(id, before.get(id, ()), index.results(id)) for id in ids)
-        return _lists_told([change for change in changes if change], time)
+        return lists_told([change for change in changes if change], time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
         return self.subscribe(at_place(self.index.subscription(subscription_id), to), time)
@@ -121,7 +121,7 @@ class TopLists(Kind):
         return list(self.index.results(subscription_id))
 
     def publish(self, message: Message) -> list[Notification]:
-        return _lists_told(self.index.publish(message), message.time, message.id)
+        return lists_told(self.index.publish(message), message.time, message.id)
 
     def publish_batch(self, messages: MessageBatch) -> None:
         try:
@@ -133,7 +133,7 @@ class TopLists(Kind):
         return Told(self.index.publish_as_columns(messages))
 
     def advance(self, now: float) -> list[Notification]:
-        return _lists_told(self.index.advance(now), now)
+        return lists_told(self.index.advance(now), now)
 
 
 class TermLists(Kind):
@@ -193,9 +193,10 @@ def _a_point(subscription_id: Id, to: Region | Point) -> Point:
     return to
 
 
-def _lists_told(
+def lists_told(
     changes: Iterable[ListChange], time: float, message_id: Id | None = None
 ) -> list[Notification]:
+    """What subscribers are told of changed lists; `message_id` is that of the message, if any."""
     return [
         Notification(
             change.subscription_id,

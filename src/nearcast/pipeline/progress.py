@@ -97,8 +97,9 @@ def progress_of(
     milliseconds: float,
     steps: Sequence[Mapping[str, Any]],
     problem: str | None,
+    merged: int = 0,
 ) -> Progress:
-    """Put together what the shards said of a batch."""
+    """Put together what the shards said of a batch; `merged` is what several told together."""
 
     keepers = [step["hosted"] for step in steps if "hosted" in step]
 
@@ -111,7 +112,7 @@ def progress_of(
         rows=rows,
         changes=changes,
         messages=rows - changes,
-        notifications=sum(step["notifications"] for step in [*steps, *keepers]),
+        notifications=merged + sum(step["notifications"] for step in [*steps, *keepers]),
         rejects=rejects,
         hot=count(Freshness.HOT),
         caught_up=count(Freshness.CAUGHT_UP),

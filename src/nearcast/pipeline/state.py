@@ -8,7 +8,10 @@
       rejects-000000000121.parquet, notifications-000000000121.parquet
                                    what batch 121 gave; the notifications come last and say: done
     hosted/shard-0003/             the same of subscriptions that have a result of their own, where
-                                   messages are changes too, and results-….parquet what they became
+                                   messages are changes too, and results-….parquet what they became,
+                                   parts-….parquet what several shards have to tell together
+    hosted/merged/                 what they told, results-… and notifications-…, and homes-….json,
+                                   which lists are in other shards from the next batch on
     shards-4f…/                    all but state.json, which names this folder, after `reshard`
 
 Every file appears whole or not at all. A batch that is replayed after a crash finds what it had
@@ -35,9 +38,9 @@ SPARK, SAVED = "spark", "nearcast"
 """The folders of a checkpoint: Spark's own, and this one."""
 
 _ABOUT, _PARTITIONING, _NEW_SHARDS = "state.json", "partitioning.near", "shards-"
-_DISTRIBUTION = "distribution.json"
+_DISTRIBUTION, _MERGED = "distribution.json", "merged"
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
-_NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
+_NUMBERED = re.compile(r"(changes|rejects|results|parts|notifications)-(\d{12})\.\w+")
 
 
 class BadCheckpoint(ValueError):
@@ -206,6 +209,32 @@ class StateFolder:
         """The results that a batch changed in a shard, as they are after it."""
         return self.shard_folder(shard) / f"results-{batch:012d}.parquet"
 
+    def parts(self, shard: int, batch: int) -> Path:
+        """What a batch changed in lists of which other shards have parts."""
+        return self.shard_folder(shard) / f"parts-{batch:012d}.parquet"
+
+    def merged(self, batch: int) -> tuple[Path, Path]:
+        """What parts of lists tell together, and the lists."""
+        folder = self.home / _MERGED
+        return (
+            folder / f"notifications-{batch:012d}.parquet",
+            folder / f"results-{batch:012d}.parquet",
+        )
+
+    def new_homes(self, batch: int) -> Path:
+        """Which lists are in other shards after a batch."""
+        return self.home / _MERGED / f"homes-{batch:012d}.json"
+
+    def batches_with_homes(self) -> list[int]:
+        """The numbers of the batches that have decided so, ascending."""
+        found = (self.home / _MERGED).glob("homes-*.json")
+        return sorted(int(path.stem.removeprefix("homes-")) for path in found)
+
+    def remove_merged(self, batch: int) -> None:
+        """Delete what a batch told that the sink has for good."""
+        for path in self.merged(batch):
+            remove(path)
+
     def new_snapshot(self, shard: int, batch: int) -> Path:
         """A name that no snapshot had before: mapped files must not change under a reader."""
         return self.shard_folder(shard) / f"snapshot-{batch:012d}-{uuid.uuid4().hex}"
@@ -270,6 +299,7 @@ class StateFolder:
         remove(self.notifications(shard, batch))
         remove(self.rejects(shard, batch))
         remove(self.results(shard, batch))
+        remove(self.parts(shard, batch))
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""

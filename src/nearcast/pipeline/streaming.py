@@ -29,6 +29,7 @@ from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keepers import end_keepers
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.merged_files import Merged, pending_homes, write_merged
 from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
@@ -45,7 +46,7 @@ from nearcast.pipeline.state import (
     check_halves,
     facts_of,
 )
-from nearcast.pipeline.step import HostedWork, run_step
+from nearcast.pipeline.step import HostedWork, run_step, tell_parts
 from nearcast.pipeline.stream_routing import ordered_rows, route, two_streams
 
 REMEMBERED = 1000
@@ -133,9 +134,9 @@ def stream(
     try:
         check_halves(folder)
         saved = _saved(folder / SAVED)
-        if results is not None and results.distribution is None and saved:
-            if row := saved.distribution():
-                results = replace(results, distribution=ResultDistribution.of_row(row))
+        row = saved.distribution() if saved else None
+        if row and results is not None and results.distribution is None:
+            results = replace(results, distribution=ResultDistribution.of_row(row))
         spread = results.distribution if results else None
         way = partitioning or (saved and saved.partitioning())
         way = way or _usual_partitioning(spread, spark.sparkContext.defaultParallelism)
@@ -301,6 +302,7 @@ class StreamWork:
             ),
             PACKED_IN_SPARK,
         )
+        hosted = self._hosted_work(batch)
         stepped = routed.repartitionById(way.shards, "shard").mapInArrow(
             partial(
                 run_step,
@@ -309,14 +311,19 @@ class StreamWork:
                 files=files,
                 partitioning=way,
                 make_index=self._make_index,
-                hosted=self._hosted_work(batch),
+                hosted=hosted,
             ),
             "facts string",
         )
         steps = [json.loads(row.facts) for row in stepped.collect()]
         hosted_steps = {step["shard"]: step["hosted"] for step in steps if "hosted" in step}
         found = counts.get
-        output = self._output(batch, [step["shard"] for step in steps], [*hosted_steps], found)
+        merged = Merged()
+        if hosted and hosted_steps and hosted.merges_lists:
+            merged = self._merged(frame.sparkSession, batch, hosted, hosted_steps)
+        output = self._output(
+            batch, [step["shard"] for step in steps], [*hosted_steps], found, merged
+        )
         self._sink.commit(output)
         if self._hosted:
             self._hosted.end(batch, hosted_steps.items())
@@ -336,6 +343,7 @@ class StreamWork:
                 round(1000 * (time.perf_counter() - begin), 1),
                 steps,
                 self._problem,
+                merged.count,
             )
         )
 
@@ -376,10 +384,41 @@ class StreamWork:
             self._schema,
             self._snapshot_after,
             self._sink.keeps_results,
+            resettled=pending_homes(self._state.hosted(), batch),
+        )
+
+    def _merged(
+        self, spark: SparkSession, batch: int, hosted: HostedWork, steps: Mapping[int, Any]
+    ) -> Merged:
+        """What parts of lists in several shards tell together."""
+        changed = [shard for shard, facts in steps.items() if facts["rows"]]
+        tell = partial(
+            tell_parts, state=self._state.hosted(), batch=batch, changed=changed, hosted=hosted
+        )
+
+        def ask(wanted: pa.Table) -> list[tuple[int, str]]:
+            frame = spark.createDataFrame(wanted.to_pylist(), "shard int, ids string")
+            spread = frame.repartitionById(self._partitioning.shards, "shard")
+            told = spread.mapInArrow(tell, "shard int, parts string").collect()
+            return [(row.shard, row.parts) for row in told]
+
+        return write_merged(
+            self._state.hosted(),
+            batch,
+            [shard for shard, facts in steps.items() if facts["parts"]],
+            self._schema,
+            ask,
+            keeps_results=self._sink.keeps_results,
+            moves_lists=hosted.moves_lists,
         )
 
     def _output(
-        self, batch: int, shards: list[int], with_results: list[int], found: Mapping[str, Any]
+        self,
+        batch: int,
+        shards: list[int],
+        with_results: list[int],
+        found: Mapping[str, Any],
+        merged: Merged,
     ) -> BatchOutput:
         is_ordered = self._is_ordered and found["last"] is not None
         hosted = self._state.hosted()
@@ -390,10 +429,10 @@ class StreamWork:
         return BatchOutput(
             batch,
             self._schema,
-            [state.notifications(shard, batch) for state, shard in parts],
+            [state.notifications(shard, batch) for state, shard in parts] + merged.told,
             [path for path in rejects if path.exists()],
             range(found["first"], found["last"] + 1) if is_ordered else range(0),
-            [path for path in results if path.exists()],
+            [path for path in results if path.exists()] + merged.results,
         )
 
     def _start_snapshot(self, batch: int) -> None:

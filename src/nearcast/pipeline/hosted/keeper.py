@@ -14,12 +14,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearcast.model import Id
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
 from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
-from nearcast.pipeline.hosted.spread.shard import open_shard
+from nearcast.pipeline.hosted.spread.list_events import events_table
+from nearcast.pipeline.hosted.spread.part_lists import Part
+from nearcast.pipeline.hosted.spread.shard import SpreadShard, open_shard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
@@ -58,7 +61,7 @@ class ShardKeeper:
         opened = time.perf_counter()
         self._shard = None  # until the step is done
         output = HostedOutput(ToldColumns(request.schema))
-        rows = HostedRows.of_parts(request.messages, request.others)
+        rows = HostedRows.of_parts(request.messages, request.others).after(request.resettled)
         rows = hosted.needed(rows, output)
         if len(rows):
             rows.write(state.changes(shard, batch), follows=request.files.last)
@@ -72,9 +75,14 @@ class ShardKeeper:
         rejects = self._write_rejects(output, request)
         if request.keeps_results:
             _write_results(hosted, output, request)
+        if output.parts:
+            events = [event for each in output.parts.values() for event in each]
+            table = events_table(events, request.schema)
+            write_parquet(state.parts(shard, batch), [table], {})
         facts = {
             "rows": len(rows),
             "copies": output.copies,
+            "parts": len(output.parts),
             "notifications": sum(map(len, told)),
             "rejects": rejects,
             "freshness": freshness,
@@ -90,6 +98,13 @@ class ShardKeeper:
         write_parquet(state.notifications(shard, batch), told, facts)
         self._shard = hosted
         return facts | self._about_snapshot()
+
+    def parts(self, request: StepRequest, ids: list[Id]) -> list[Part]:
+        """What the shard has of these lists before the batch of the request."""
+        hosted, _ = self._as_of_before(request)
+        self._shard = hosted
+        assert isinstance(hosted, SpreadShard)
+        return hosted.parts(ids)
 
     def _as_of_before(self, request: StepRequest) -> tuple[HostedShard, str]:
         """The shard as it was before the batch, and how it was come by."""
@@ -162,7 +177,7 @@ def expiry_of(shard: HostedShard) -> dict[str, float | None]:
 
 def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:
     rows = []
-    for id, result in shard.changed_results(output.changed):
+    for id, result in shard.changed_results(output):
         kind, items = (result.kind, json.dumps(result.items)) if result else (None, None)
         rows.append({"subscription_id": str(id), "kind": kind, "items": items})
     if rows:

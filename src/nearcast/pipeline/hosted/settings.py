@@ -8,8 +8,10 @@ from typing import Any
 
 from nearcast.broker import Broker
 from nearcast.broker.broker import HALF_LIFE, RECENT
+from nearcast.model import Space
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.topk import WordLists
+from nearcast.topk.index import Scoring
 from nearcast.topk.windows import CountWindow, Window, window_of, window_row
 
 FORMAT = 1
@@ -43,10 +45,17 @@ class ResultSettings:
     def __post_init__(self) -> None:
         self.new_broker()  # which refuses what makes no sense
 
-    def new_broker(self) -> Broker:
-        """Without subscriptions, and without a past."""
+    def new_broker(self, *, with_lists: bool = True) -> Broker:
+        """Without subscriptions, and without a past; without top-k lists where others keep them."""
+        if not with_lists:
+            return Broker(half_life=self.half_life)
         top = WordLists(self.window, max_dist=self.max_dist, lateness=inf)
         return Broker(top=top, half_life=self.half_life)
+
+    @property
+    def scoring(self) -> Scoring:
+        """Of top-k lists."""
+        return Scoring.of(Space.EARTH, self.max_dist, None)
 
     def to_json(self) -> dict[str, Any]:
         """Fit for JSON, with the format of what is written."""

@@ -14,6 +14,7 @@ from nearcast.durable_files import whole_folder
 from nearcast.model import Id, Notification, Subscription, TopKSubscription
 from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
 from nearcast.pipeline.hosted.settings import FORMAT
+from nearcast.pipeline.hosted.spread.list_events import ListEvent
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
 from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
@@ -47,6 +48,7 @@ class HostedOutput:
     - `rejects`: (row, reason) of those that break a rule
     - `unknown`: (id, position) of those to be ended that are not here
     - `copies`: how many messages were heard whole
+    - `parts`: what changed in lists of which other shards have parts
     """
 
     told: ToldColumns
@@ -54,6 +56,7 @@ class HostedOutput:
     rejects: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     unknown: list[tuple[Id, int]] = field(default_factory=list)
     copies: int = 0
+    parts: dict[Id, list[ListEvent]] = field(default_factory=dict)
 
 
 class HostedShard:
@@ -88,9 +91,9 @@ class HostedShard:
         kind = result_kind(self._broker.subscription(id)) or "enter"
         return Result(kind, self._broker.results(id))
 
-    def changed_results(self, changed: Iterable[Id]) -> Iterator[tuple[Id, Result | None]]:
+    def changed_results(self, output: HostedOutput) -> Iterator[tuple[Id, Result | None]]:
         """Those that changed, and some lists of terms in turn; None for those that have ended."""
-        for id in dict.fromkeys([*changed, *self._to_refresh()]):
+        for id in dict.fromkeys([*output.changed, *self._to_refresh()]):
             yield id, self.result(id)
 
     def _to_refresh(self) -> list[Id]:
@@ -135,8 +138,11 @@ class HostedShard:
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""
         with whole_folder(folder) as unfinished:
-            self._broker.save(unfinished / _BROKER)
+            self._save_into(unfinished)
             write_json(unfinished / _ABOUT, {"format": FORMAT, **self._about()})
+
+    def _save_into(self, folder: Path) -> None:
+        self._broker.save(folder / _BROKER)
 
     def _about(self) -> dict[str, Any]:
         """What there is to save besides the broker, as JSON."""
@@ -205,6 +211,7 @@ class HostedShard:
             batch = replace(said.batch, ids=said.labels)
             if not len(self._broker):
                 self._broker.publish_batch(batch)
+                self._heard(said, range(len(said)), output, are_many=len(said) > FEW)
                 return
             told = self._broker.publish_together(batch)
         except ValueError:  # an id is there twice, or a row is refused: which, and why?
@@ -216,8 +223,20 @@ class HostedShard:
         if told.lists is not None and len(told.lists):
             output.told.add_lists(places[-1], causes[-1], float(batch.time[-1]), told.lists)
             output.changed |= dict.fromkeys(told.lists.subscription_ids.to_pylist())
+        self._heard(said, range(len(said)), output, are_many=True)
+
+    def _heard(
+        self,
+        said: Rows[MessageBatch],
+        numbers: Sequence[int],
+        output: HostedOutput,
+        *,
+        are_many: bool,
+    ) -> None:
+        """The broker has taken these messages; `are_many`: all of them together."""
 
     def _hear_one_by_one(self, said: Rows[MessageBatch], output: HostedOutput) -> None:
+        taken = []
         for number, (id, place) in enumerate(
             zip(said.labels.to_pylist(), said.position.tolist(), strict=True)
         ):
@@ -227,8 +246,10 @@ class HostedShard:
             except ValueError as error:
                 self._refuse({"kind": "message", "id": id}, error, output)
                 continue
+            taken.append(number)
             for each in told:
                 self._tell(place, id, each, output)
+        self._heard(said, taken, output, are_many=False)
 
     def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
         """Take in new top-k lists together; False, and nothing has changed, if one is refused."""

@@ -22,7 +22,7 @@ from nearcast.model import (
 from nearcast.pipeline.hosted.spread.cells import Cells
 from nearcast.pipeline.log.hosted_rows import Hosted
 from nearcast.pipeline.safe_distance import LOOK_AHEAD
-from nearcast.topk.distributions import Distribution
+from nearcast.topk.distributions import ByKeyword, ByPrefix, Distribution, Placement
 from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.index import Scoring
 
@@ -60,6 +60,16 @@ class ResultDistribution:
         return self.shards - 1
 
     @property
+    def merges_lists(self) -> bool:
+        """May several shards have parts of a list of the best messages?"""
+        return isinstance(self.top, ByKeyword)
+
+    @property
+    def moves_lists(self) -> bool:
+        """May a list get other homes, because it is better or poorer than it was?"""
+        return isinstance(self.top, ByPrefix)
+
+    @property
     def name(self) -> str:
         """For people."""
         ways = ["location"] if self.cells else []
@@ -71,7 +81,9 @@ class ResultDistribution:
         `safe`: it asks how far it may go, which is looked up in a wider circle.
         """
         if isinstance(subscription, TopKSubscription) and self.top:
-            return self.top.placement(subscription, SCORING.statistics).shards
+            placement = self.placement(subscription)
+            stays = placement.shards[: len(now)] == now
+            return placement.shards[: max(placement.fewest, len(now) if stays else 0)]
         if self.cells and isinstance(subscription, MovingSubscription | TrendingSubscription):
             region = subscription.region
             if safe and isinstance(region, Circle):
@@ -81,6 +93,11 @@ class ResultDistribution:
             if home is not None:
                 return (home,)
         return (self.everything,)
+
+    def placement(self, subscription: TopKSubscription) -> Placement:
+        """The shards that a list of the best messages may need."""
+        assert self.top is not None
+        return self.top.placement(subscription, SCORING.statistics)
 
     def hear(self, messages: MessageBatch) -> NDArray[np.bool_]:
         """Which messages each shard has to hear whole; bool[messages, shards]."""

@@ -13,11 +13,12 @@ from nearcast.pipeline.hosted.spread.cells import Cells
 from nearcast.pipeline.hosted.spread.distribution import SCORING, ResultDistribution
 from nearcast.pipeline.log.hosted_rows import Hosted
 from nearcast.pipeline.partitioning.partitioning import check_shards
-from nearcast.topk.distributions.choose import AUTO, Prediction, reason_for
+from nearcast.topk.distributions.choose import AUTO, Prediction, loads, reason_for
 from nearcast.topk.distributions.kinds import KINDS
+from nearcast.topk.distributions.lowest_scores import lowest_scores
 
-HASH, LOCATION, KEYWORD = "hash", "location", "keyword"
-NAMES = (HASH, LOCATION, KEYWORD)
+HASH, LOCATION = "hash", "location"
+NAMES = tuple(KINDS)
 FEWEST_TO_SPARE = 3
 """With so many shards, or more, the one that hears everything has no cell besides."""
 
@@ -49,7 +50,8 @@ def plan_results(
     | `hash` | one shard, by id, as all others; every shard hears all messages | the same |
     | `location` | the cell of the map that the region fits into | the cell of their place; \
 every shard hears all messages |
-    | `keyword` | as `location` | the shards of their words, merged |
+    | `keyword` | as `location` | the shards of all their words, merged |
+    | `prefix` | as `location` | as few of these as each list allows, merged |
     | `auto` | the one that is predicted to be the quickest | |
 
     All others, and kinds without a sample, are in one shard that hears all messages.
@@ -123,7 +125,13 @@ def _predict(
         kept, share = np.full(shards, 1 / shards), np.ones(shards)
     else:
         kept = np.zeros(shards)
+        lists = [each for each in subscriptions if isinstance(each, TopKSubscription)]
+        if way.top:
+            lowest = lowest_scores(lists, messages, SCORING)
+            share_of_lists, _ = loads(way.top, lists, lowest, messages, SCORING)
+            kept += share_of_lists * len(lists) / len(subscriptions)
         for each in subscriptions:
-            kept[list(way.homes(each, safe=False))] += 1 / len(subscriptions)
+            if way.top is None or not isinstance(each, TopKSubscription):
+                kept[list(way.homes(each, safe=False))] += 1 / len(subscriptions)
         share = way.hear(messages).sum(axis=0) / max(1, len(messages))
     return Prediction.of(kept, share, total)
