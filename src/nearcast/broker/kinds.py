@@ -152,7 +152,13 @@ class TermLists(Kind):
         return list(self.index.top(subscription_id))
 
     def publish(self, message: Message) -> list[Notification]:
-        return _terms_told(self.index.publish(message), message.time)
+        if message.keywords:
+            changes = self.index.publish(message)
+        elif message.time > self.index.now:  # nothing is said, but time passes
+            changes = self.index.advance(message.time)
+        else:
+            changes = []
+        return _terms_told(changes, message.time)
 
     def publish_batch(self, messages: MessageBatch) -> None:
         self.index.publish_batch(messages)
