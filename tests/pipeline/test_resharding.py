@@ -20,7 +20,7 @@ from nearcast.pipeline import reshard
 from nearcast.pipeline.checkpoint_lock import CheckpointLock
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
-from nearcast.pipeline.hosted.spread.shard import open_shard
+from nearcast.pipeline.hosted.spread.opening import open_shard
 from nearcast.pipeline.partitioning import Hash, Location
 from nearcast.pipeline.state import BadCheckpoint, StateFolder
 from nearcast.storage import read_json, write_json

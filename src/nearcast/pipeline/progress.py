@@ -124,7 +124,7 @@ def progress_of(
         milliseconds=milliseconds,
         steps=slowest["milliseconds"] if slowest else {},
         problem=problem,
-        copies=sum(step["copies"] for step in keepers),
+        copies=sum(step.get("copies", 0) for step in keepers),
     )
 
 

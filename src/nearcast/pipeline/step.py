@@ -19,6 +19,7 @@ from nearcast.batches import MessageBatch
 from nearcast.model import Id
 from nearcast.pipeline.changes import Changes, Withdrawals
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
+from nearcast.pipeline.hosted.keeper import facts_of_step
 from nearcast.pipeline.hosted.keepers import Wait, ask
 from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.settings import ResultSettings
@@ -142,7 +143,7 @@ def _ask_keeper(
     others = parts.get(HOSTED, [])
     if not messages and not others:
         return None
-    facts = read_facts(state.notifications(shard, batch))
+    facts = facts_of_step(state, shard, batch)
     if facts is not None:
         return lambda: facts
     return hosted.ask(

@@ -405,7 +405,7 @@ class StreamWork:
         return write_merged(
             self._state.hosted(),
             batch,
-            [shard for shard, facts in steps.items() if facts["parts"]],
+            [shard for shard, facts in steps.items() if facts.get("parts")],
             self._schema,
             ask,
             keeps_results=self._sink.keeps_results,

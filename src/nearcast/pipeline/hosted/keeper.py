@@ -21,11 +21,13 @@ from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
 from nearcast.pipeline.hosted.spread.list_events import events_table
+from nearcast.pipeline.hosted.spread.list_shard import ListShard
+from nearcast.pipeline.hosted.spread.opening import open_shard
 from nearcast.pipeline.hosted.spread.part_lists import Part
-from nearcast.pipeline.hosted.spread.shard import SpreadShard, open_shard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
+from nearcast.pipeline.state import StateFolder
 from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
 
 ROWS_A_SNAPSHOT, SUBSCRIPTIONS_A_ROW = 5_000, 10
@@ -52,7 +54,7 @@ class ShardKeeper:
     def step(self, request: StepRequest) -> dict[str, Any]:
         """Do what is asked, unless it was done before.  Returns the facts."""
         state, shard, batch = request.state, request.shard, request.batch
-        done = read_facts(state.notifications(shard, batch))
+        done = facts_of_step(state, shard, batch)
         if done is not None:
             return done
         begin = time.perf_counter()
@@ -102,9 +104,10 @@ class ShardKeeper:
     def parts(self, request: StepRequest, ids: list[Id]) -> list[Part]:
         """What the shard has of these lists before the batch of the request."""
         hosted, _ = self._as_of_before(request)
+        assert isinstance(hosted, ListShard)
+        found = hosted.parts(ids)
         self._shard = hosted
-        assert isinstance(hosted, SpreadShard)
-        return hosted.parts(ids)
+        return found
 
     def _as_of_before(self, request: StepRequest) -> tuple[HostedShard, str]:
         """The shard as it was before the batch, and how it was come by."""
@@ -168,6 +171,14 @@ RESULTS = pa.schema(
     [("subscription_id", pa.string()), ("kind", pa.string()), ("items", pa.large_string())]
 )
 """Results as they are now, JSON; null where they have ended."""
+
+
+def facts_of_step(state: StateFolder, shard: int, batch: int) -> dict[str, Any] | None:
+    """What a step did; None where it is not done, or what it gave is damaged."""
+    facts = read_facts(state.notifications(shard, batch))
+    if facts and facts.get("parts") and read_facts(state.parts(shard, batch)) is None:
+        return None
+    return facts
 
 
 def expiry_of(shard: HostedShard) -> dict[str, float | None]:

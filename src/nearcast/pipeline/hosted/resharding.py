@@ -22,7 +22,7 @@ from nearcast.pipeline.hosted.keeper import expiry_of
 from nearcast.pipeline.hosted.rows import logged_rows
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.shard import HostedOutput
-from nearcast.pipeline.hosted.spread.shard import open_shard
+from nearcast.pipeline.hosted.spread.opening import open_shard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.partitioning import Hash, hash_ids
 from nearcast.pipeline.safe_distance import is_hidden, owner_of
