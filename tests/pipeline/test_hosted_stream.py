@@ -23,7 +23,7 @@ from nearcast.pipeline import (
 )
 from nearcast.pipeline.state import BadCheckpoint
 from nearcast.topk import CountWindow
-from nearcast.topk.distributions import ByKeyword, WordRanges
+from nearcast.topk.distributions import ByKeyword, ByPrefix, WordRanges
 from tests.pipeline.hosted_histories import OneBroker, cells, random_events
 from tests.pipeline.in_process import log_table
 
@@ -164,6 +164,33 @@ def test_keepers_that_are_killed_are_missed_by_nobody(story, way):
         again.process_all_available()
         again.stop()
         story.check()
+
+
+def test_a_list_that_needs_another_shard_is_asked_for_there(spark, tmp_path):
+    """By prefix: it begins in one shard, and is in both from the second batch on."""
+    top = ByPrefix(2, WordRanges({"tea": 0, "jazz": 1}, (1,)), {})
+    at = Point(2.35, 48.86)
+    with Log(tmp_path / "log") as log:
+        running = stream(
+            read_log(spark, log.path),
+            sink=StoreSink(tmp_path / "store"),
+            checkpoint=tmp_path / "checkpoint",
+            results=ResultSettings(WINDOW, distribution=ResultDistribution(2, None, top)),
+        )
+        try:
+            log.publish([Message("j1", text="jazz", at=at), Message("t1", text="tea", at=at)])
+            running.process_all_available()
+            log.subscribe([TopKSubscription("both", "tea jazz", at, k=3)])
+            running.process_all_available()
+            log.publish([Message("j2", text="jazz", at=at)])
+            running.process_all_available()
+            assert running.recent[-1].notifications == 1
+        finally:
+            running.stop()
+    rows = NotificationStore(tmp_path / "store").read().to_pylist()
+    lists = [[each["item"] for each in row["items"]] for row in rows]
+    assert lists == [["t1", "j1"], ["j2", "t1", "j1"]]
+    assert [row["position"] for row in rows] == [2, 3]
 
 
 def test_files_have_all_columns(story, spark):
