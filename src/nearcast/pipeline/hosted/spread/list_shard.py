@@ -25,6 +25,7 @@ from nearcast.pipeline.log.hosted_rows import Hosted, place_of
 from nearcast.pipeline.log.schema import SUBSCRIBE_TOP
 from nearcast.pipeline.rows import POSITION, Rows
 from nearcast.pipeline.safe_distance import SafeDistance
+from nearcast.topk.distributions import Placement
 
 _LISTS = "lists.near"
 
@@ -36,6 +37,8 @@ class ListShard(SpreadShard):
     """
 
     _lists: PartLists
+    _placements: dict[Id, Placement]
+    """Of lists that are here and have changed; finding one out takes as long as all else."""
 
     @classmethod
     def open(
@@ -47,12 +50,13 @@ class ListShard(SpreadShard):
     ) -> ListShard:
         if folder is None:
             made = cls(settings.new_broker(with_lists=False), settings, distribution, number)
-            made._lists = PartLists(settings.window, settings.scoring)
+            made._lists, made._placements = PartLists(settings.window, settings.scoring), {}
             return made
         broker, about = cls._load(folder)
         known = Whereabouts.of_rows(about["whereabouts"])
         made = cls(broker, settings, distribution, number, about["terms"], known)
         made._lists = PartLists.load(folder / _LISTS, settings.window, settings.scoring)
+        made._placements = {}
         return made
 
     def _save_into(self, folder: Path) -> None:
@@ -115,10 +119,13 @@ class ListShard(SpreadShard):
         for change in changes:
             id = change.subscription_id
             homes, length = self._whereabouts[id].homes, self._lists.length(id)
-            placement = self._distribution.placement(self._lists.subscription(id))
+            if id not in self._placements:
+                placement = self._distribution.placement(self._lists.subscription(id))
+                self._placements[id] = placement
             event = ListEvent(
-                id, moment, homes, homes, length, length, change.before, change.after, placement
-            )
+                id, moment, homes, homes, length, length, change.before, change.after,
+                self._placements[id],
+            )  # fmt: skip
             self._note(event, output)
 
     def _note(self, event: ListEvent, output: HostedOutput) -> None:
@@ -196,7 +203,7 @@ class ListShard(SpreadShard):
         had: Part = ()
         if id in lists:
             had = lists.part(id)
-            lists.unsubscribe(id)
+            self._drop(id)
         has: Part = ()
         if self._number in homes:
             lists.subscribe([subscription])
@@ -216,7 +223,7 @@ class ListShard(SpreadShard):
         if self._number in homes and id not in self._lists:
             self._lists.subscribe([self._list(id)])
         elif self._number not in homes and id in self._lists:
-            self._lists.unsubscribe(id)
+            self._drop(id)
         self._whereabouts[id] = replace(self._whereabouts[id], homes=homes)
 
     def _end(self, id: Id, known: Known, row: dict[str, Any], output: HostedOutput) -> None:
@@ -224,7 +231,11 @@ class ListShard(SpreadShard):
         if id not in self._lists:
             return
         had, length = self._lists.part(id), self._lists.length(id)
-        self._lists.unsubscribe(id)
+        self._drop(id)
         if len(known.homes) > 1 or id in output.parts:
             moment = Moment(row[POSITION], None, self._lists.time)
             self._note(ListEvent(id, moment, known.homes, (), length, 0, had, (), ENDED), output)
+
+    def _drop(self, id: Id) -> None:
+        self._lists.unsubscribe(id)
+        self._placements.pop(id, None)
