@@ -27,7 +27,7 @@ from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
 from nearcast.storage import BadFile, read_json, write_json
 from nearcast.topk import CountWindow
-from nearcast.topk.distributions import ByKeyword, WordRanges
+from nearcast.topk.distributions import ByKeyword, ByPrefix, WordRanges
 from tests.pipeline.hosted_histories import OneBroker, cells, random_events, spread
 from tests.pipeline.in_process import InProcessStream, log_table, planned
 
@@ -247,8 +247,7 @@ def test_many_messages_tell_a_list_once(story):
     assert len(story.run(many[:64])) > 1
 
 
-def test_ids_may_be_integers(tmp_path):
-    story = Story(tmp_path)
+def with_integer_ids(story):
     schema = pa.schema(
         [
             pa.field(f.name, pa.int64()) if f.name.endswith("_id") else f
@@ -258,6 +257,11 @@ def test_ids_may_be_integers(tmp_path):
     story.stream.schema = lambda: schema.set(
         schema.get_field_index("cause"), pa.field("cause", pa.int64())
     )
+
+
+def test_ids_may_be_integers(tmp_path):
+    story = Story(tmp_path)
+    with_integer_ids(story)
     walk = MovingSubscription(7, "tea", Circle(HERE, 1000))
     events = [walk, tea(8), ("move", 7, Circle(HERE, 1000), True)]
     events += [Message(n, text="tea", at=HERE, time=n) for n in range(100)]
@@ -412,6 +416,36 @@ def test_the_parts_of_a_list_are_merged(words):
     assert copies == [1, 1, 1]
     words.run(said("rain", text="rain"))
     assert [step["hosted"]["copies"] for step in words.stream.last_steps] == [0, 0, 1]
+
+
+def test_parts_that_are_damaged_are_made_again(words):
+    words.run([TopKSubscription("both", "tea jazz", HERE, k=3)])
+    rows = words.run([*said("t"), *said("j", text="jazz")])
+    assert len(rows) == 2
+    [path, _] = sorted(words.stream.state.hosted().folder.glob("shard-*/parts-*"))
+    good = path.read_bytes()
+    path.write_bytes(good[:100] + bytes([good[100] ^ 1]) + good[101:])
+    assert words.run(None, again=True) == rows
+    assert path.read_bytes() == good
+
+
+def test_ids_of_merged_lists_may_be_integers(tmp_path):
+    """By prefix, so that it gets another home, too."""
+    top = ByPrefix(3, WordRanges({"tea": 0, "jazz": 1}, (2,)), {})
+    story = Story(tmp_path, shards=3, distribution=ResultDistribution(3, None, top))
+    with_integer_ids(story)
+    both = TopKSubscription(8, "tea jazz", HERE, k=2)
+    told = []
+    for batch in ([both], said(1, 2), said(3, text="jazz")):
+        story.batch += 1
+        story.table = log_table(batch, story.offset, ids="int64")
+        story.offset += len(batch)
+        told += story.run(None, again=True)
+        story.stream.restart()
+    assert [(each["subscription_id"], each["message_id"]) for each in told] == [
+        (8, 1), (8, 2), (8, 3)
+    ]  # fmt: skip
+    assert told[-1]["left"] == ["1"]
 
 
 def test_a_list_gets_other_words_in_the_middle_of_a_batch(words):
