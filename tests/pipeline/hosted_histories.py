@@ -1,7 +1,11 @@
 """Random histories of every kind of subscription, and what one broker makes of them."""
 
 import random
+from dataclasses import replace
 
+import numpy as np
+
+from nearcast.batches import MessageBatch
 from nearcast.broker import Broker
 from nearcast.model import (
     Box,
@@ -15,6 +19,10 @@ from nearcast.model import (
     TrendingSubscription,
 )
 from nearcast.moving import ScanMoving
+from nearcast.pipeline.hosted.spread.cells import Cells
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.plan import plan_results
+from nearcast.pipeline.partitioning import Location
 from nearcast.topk import ScanTopK
 
 WORDS = ("tea", "cake", "jazz", "bus", "rain", "sale")
@@ -109,3 +117,35 @@ class OneBroker:
     def _end(self, id):
         if self._kinds.pop(id, None):
             self.broker.unsubscribe(id)
+
+
+MIDDLE = 0.5
+TREES = {  # axis, split, low, high: of the square that random events are in, halves or quarters
+    1: ([2], [0], [0], [1]),
+    2: ([0, 2, 2], [MIDDLE, 0, 0], [1, 0, 1], [2, 1, 2]),
+    5: (
+        [0, 1, 1, 2, 2, 2, 2],
+        [MIDDLE] * 3 + [0] * 4,
+        [1, 3, 5, 0, 1, 2, 3],
+        [2, 4, 6, 1, 2, 3, 4],
+    ),
+}
+
+
+def cells(shards):
+    """With so small a margin that many messages are bare, and many regions fit nowhere."""
+    arrays = zip(TREES[shards], (np.int8, np.float64, np.int32, np.int32), strict=True)
+    tree = Location(shards, *(np.array(values, kind) for values, kind in arrays))
+    return Cells(tree, (0.15, 0.15))
+
+
+def spread(name, shards, seed):
+    """How results are spread: planned for a history that is not the one to come, but for cells."""
+    if name == "cells":
+        return ResultDistribution(shards, cells(shards))
+    events = [*random_events(seed + 1000, 400)]
+    lists = {each.id: each for each in events if isinstance(each, TopKSubscription)}
+    messages = {each.id: each for each in events if isinstance(each, Message)}
+    batch = MessageBatch.from_messages(messages.values())
+    plan = plan_results(name, [*lists.values()], batch, shards, total_subscriptions=10**6)
+    return replace(plan.distribution, cells=cells(shards))

@@ -12,6 +12,7 @@ from nearcast.pipeline import hot_copies
 from nearcast.pipeline.compaction import _make_snapshot
 from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keeper import ShardKeeper
+from nearcast.pipeline.hosted.spread.merged_files import Merged, pending_homes, write_merged
 from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.rows import (
     AnySubscription,
@@ -25,7 +26,7 @@ from nearcast.pipeline.partitioning import Hash, Keyword, Location, hash_ids
 from nearcast.pipeline.rows import MESSAGE_COLUMNS, SUBSCRIPTION_COLUMNS
 from nearcast.pipeline.sinks import BatchOutput
 from nearcast.pipeline.state import SPARK, ShardFiles, StateFolder, facts_of
-from nearcast.pipeline.step import HostedWork, run_step
+from nearcast.pipeline.step import HostedWork, run_step, tell_parts
 from nearcast.pipeline.stream_routing import route
 from tests.pipeline.histories import random_history
 
@@ -102,13 +103,16 @@ class InProcessStream:
             **facts_of(partitioning),
             "subscription_ids": "string",
             "message_ids": "string",
-            "results": results.to_json() if results else None,
+            "results": results.facts() if results else None,
         }
+        self.distribution = results.distribution if results else None
         self.results = results
         self.snapshot_after = snapshot_after
         self.keeps_results = keeps_results
         self.keepers = {}
-        self.state = StateFolder.create_or_open(folder, facts, partitioning)
+        self.state = StateFolder.create_or_open(
+            folder, facts, partitioning, self.distribution and self.distribution.row()
+        )
         self.partitioning = self.state.partitioning()
         self.make_index = make_index
         self.space = space
@@ -134,6 +138,9 @@ class InProcessStream:
     def ask(self, request):
         """As a task asks the keeper of a shard, which is in this process."""
         keeper = self.keepers.setdefault(request.shard, ShardKeeper())
+        if request.asked is not None:
+            parts = keeper.parts(request, request.asked)
+            return lambda: {"parts": parts}
         facts = keeper.step(request)
         return lambda: facts
 
@@ -150,7 +157,12 @@ class InProcessStream:
             batches = routed_rows(part).to_batches() if len(part) else []
             way = self.partitioning
             for batch in route(
-                iter(batches), way, self.space, is_ordered=True, has_results=bool(self.results)
+                iter(batches),
+                way,
+                self.space,
+                is_ordered=True,
+                has_results=bool(self.results),
+                distribution=self.distribution,
             ):
                 found.setdefault(batch["shard"][0].as_py(), []).append(batch)
         return found
@@ -180,6 +192,7 @@ class InProcessStream:
             self.snapshot_after,
             self.keeps_results,
             ask=self.ask,
+            resettled=pending_homes(self.state.hosted(), number),
         )
 
     def process(self, number, table, lose_between=False, tasks=1):
@@ -198,10 +211,39 @@ class InProcessStream:
                 files = self.files[step["shard"]].before(number)
                 self.files[step["shard"]] = files.followed_by(number)
         self.last_steps = steps
+        merged = Merged()
         if self.results:
-            told = [(step["shard"], step["hosted"]) for step in steps if "hosted" in step]
-            self.hosted_files.end(number, told)
-        return self.output(number, [step["shard"] for step in steps])
+            told = {step["shard"]: step["hosted"] for step in steps if "hosted" in step}
+            merged = self._merged(number, told)
+            self.hosted_files.end(number, told.items())
+        return self.output(number, [step["shard"] for step in steps], merged)
+
+    def _merged(self, number, steps):
+        work = self._hosted_work(number)
+        if not (steps and work.merges_lists):
+            return Merged()
+
+        def ask(wanted):
+            told = tell_parts(
+                iter(wanted.to_batches()),
+                state=self.state.hosted(),
+                batch=number,
+                changed=[shard for shard, facts in steps.items() if facts["rows"]],
+                hosted=work,
+            )
+            return [
+                (s, p) for each in told for s, p in zip(*each.to_pydict().values(), strict=True)
+            ]
+
+        return write_merged(
+            self.state.hosted(),
+            number,
+            [shard for shard, facts in steps.items() if facts["parts"]],
+            self.schema(),
+            ask,
+            keeps_results=self.keeps_results,
+            moves_lists=work.moves_lists,
+        )
 
     def schema(self):
         matches = pa.schema(
@@ -214,7 +256,7 @@ class InProcessStream:
         )
         return with_result_columns(matches) if self.results else matches
 
-    def output(self, number, shards):
+    def output(self, number, shards, merged):
         states = [self.state, self.state.hosted()] if self.results else [self.state]
 
         def files(kind):
@@ -224,9 +266,9 @@ class InProcessStream:
         return BatchOutput(
             number,
             self.schema(),
-            files("notifications"),
+            files("notifications") + merged.told,
             files("rejects"),
-            result_files=files("results"),
+            result_files=files("results") + merged.results,
         )
 
     def snapshot(self, shard, tries=1):

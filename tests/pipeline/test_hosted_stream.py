@@ -14,6 +14,7 @@ from nearcast.pipeline import (
     Hash,
     Log,
     NotificationStore,
+    ResultDistribution,
     ResultSettings,
     StoreSink,
     read_log,
@@ -22,7 +23,8 @@ from nearcast.pipeline import (
 )
 from nearcast.pipeline.state import BadCheckpoint
 from nearcast.topk import CountWindow
-from tests.pipeline.hosted_histories import OneBroker, random_events
+from nearcast.topk.distributions import ByKeyword, ByPrefix, WordRanges
+from tests.pipeline.hosted_histories import OneBroker, cells, random_events
 from tests.pipeline.in_process import log_table
 
 ROWS = 30
@@ -34,6 +36,7 @@ class Story:
 
     def __init__(self, spark, folder, seed=1):
         self.folder = folder
+        self.distribution = None
         self.log = Log(folder / "log")
         self.expected = []
         self._spark = spark
@@ -56,7 +59,7 @@ class Story:
             sink=options.pop("sink", None) or StoreSink(self.folder / "store"),
             checkpoint=self.folder / "checkpoint",
             partitioning=options.pop("partitioning", Hash(2)),
-            results=ResultSettings(WINDOW),
+            results=ResultSettings(WINDOW, distribution=self.distribution),
             snapshot_after=options.pop("snapshot_after", 50),
         )
 
@@ -129,8 +132,13 @@ def test_it_goes_on_in_other_shards(story):
     story.check()
 
 
+WORDS_APART = ByKeyword(2, WordRanges({"tea": 0, "cake": 0}, (1,)))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-def test_keepers_that_are_killed_are_missed_by_nobody(story):
+@pytest.mark.parametrize("way", [None, ResultDistribution(2, cells(2), WORDS_APART)])
+def test_keepers_that_are_killed_are_missed_by_nobody(story, way):
+    story.distribution = way
     running = story.start(snapshot_after=10**9)
     try:
         for _ in range(3):
@@ -144,9 +152,45 @@ def test_keepers_that_are_killed_are_missed_by_nobody(story):
         story.append()
         running.process_all_available()
         assert running.recent[-1].keepers_hot == 2
+        last = running.recent[-1]
+        assert (last.copies == 2 * last.messages) is (way is None)
     finally:
         running.stop()
     story.check()
+    if way:  # it goes on as it was spread
+        story.distribution = None
+        story.append()
+        again = story.start(partitioning=None)
+        again.process_all_available()
+        again.stop()
+        story.check()
+
+
+def test_a_list_that_needs_another_shard_is_asked_for_there(spark, tmp_path):
+    """By prefix: it begins in one shard, and is in both from the second batch on."""
+    top = ByPrefix(2, WordRanges({"tea": 0, "jazz": 1}, (1,)), {})
+    at = Point(2.35, 48.86)
+    with Log(tmp_path / "log") as log:
+        running = stream(
+            read_log(spark, log.path),
+            sink=StoreSink(tmp_path / "store"),
+            checkpoint=tmp_path / "checkpoint",
+            results=ResultSettings(WINDOW, distribution=ResultDistribution(2, None, top)),
+        )
+        try:
+            log.publish([Message("j1", text="jazz", at=at), Message("t1", text="tea", at=at)])
+            running.process_all_available()
+            log.subscribe([TopKSubscription("both", "tea jazz", at, k=3)])
+            running.process_all_available()
+            log.publish([Message("j2", text="jazz", at=at)])
+            running.process_all_available()
+            assert running.recent[-1].notifications == 1
+        finally:
+            running.stop()
+    rows = NotificationStore(tmp_path / "store").read().to_pylist()
+    lists = [[each["item"] for each in row["items"]] for row in rows]
+    assert lists == [["t1", "j1"], ["j2", "t1", "j1"]]
+    assert [row["position"] for row in rows] == [2, 3]
 
 
 def test_files_have_all_columns(story, spark):

@@ -19,7 +19,8 @@ from nearcast.model import (
 from nearcast.pipeline import reshard
 from nearcast.pipeline.checkpoint_lock import CheckpointLock
 from nearcast.pipeline.hosted.settings import ResultSettings
-from nearcast.pipeline.hosted.shard import HostedShard
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.opening import open_shard
 from nearcast.pipeline.partitioning import Hash, Location
 from nearcast.pipeline.state import BadCheckpoint, StateFolder
 from nearcast.storage import read_json, write_json
@@ -101,7 +102,7 @@ def hosted_shard(story, shard):
         return story.stream.shard(shard)
     files = story.stream.state.hosted().files(shard)
     assert not files.changes
-    return HostedShard.of_snapshot(files.snapshot, story.results)
+    return open_shard(files.snapshot, story.results, shard)
 
 
 def assert_same(found, right):
@@ -452,3 +453,11 @@ def test_halves_that_do_not_belong_together_are_refused(story):
     shutil.rmtree(story.checkpoint / "spark")
     with pytest.raises(BadCheckpoint, match="the two belong together"):
         reshard(story.checkpoint, shards=3)
+
+
+def test_results_that_are_spread_cannot_be_divided_anew(tmp_path):
+    settings = ResultSettings(distribution=ResultDistribution(2))
+    story = Story(tmp_path, Hash(2), settings)
+    story.run([TopKSubscription("s", "tea", HERE)])
+    with pytest.raises(BadCheckpoint, match="cannot be divided anew; start a new checkpoint"):
+        story.reshard(shards=3)

@@ -14,6 +14,7 @@ from nearcast.model import (
     Circle,
     Id,
     Message,
+    MovingSubscription,
     NearbyTrendingSubscription,
     Notification,
     Point,
@@ -101,7 +102,7 @@ class TopLists(Kind):
         self.index: TopKIndex = index
 
     def subscribe(self, subscription: AnySubscription, time: float) -> list[Notification]:
-        return _lists_told(self.index.subscribe(subscription), time)
+        return lists_told(self.index.subscribe(subscription), time)
 
     def subscribe_many(
         self, subscriptions: list[TopKSubscription], time: float
@@ -111,18 +112,16 @@ class TopLists(Kind):
         before = {id: index.results(id) for id in ids if id in index}
         index.subscribe_many(subscriptions)
         changes = (list_change(id, before.get(id, ()), index.results(id)) for id in ids)
-        return _lists_told([change for change in changes if change], time)
+        return lists_told([change for change in changes if change], time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
-        old = self.index.subscription(subscription_id)
-        at = _a_point(old.id, to)
-        return self.subscribe(TopKSubscription(old.id, old.keywords, at, old.k, old.alpha), time)
+        return self.subscribe(at_place(self.index.subscription(subscription_id), to), time)
 
     def results(self, subscription_id: Id) -> list[tuple[Id, float]]:
         return list(self.index.results(subscription_id))
 
     def publish(self, message: Message) -> list[Notification]:
-        return _lists_told(self.index.publish(message), message.time, message.id)
+        return lists_told(self.index.publish(message), message.time, message.id)
 
     def publish_batch(self, messages: MessageBatch) -> None:
         try:
@@ -134,7 +133,7 @@ class TopLists(Kind):
         return Told(self.index.publish_as_columns(messages))
 
     def advance(self, now: float) -> list[Notification]:
-        return _lists_told(self.index.advance(now), now)
+        return lists_told(self.index.advance(now), now)
 
 
 class TermLists(Kind):
@@ -147,22 +146,42 @@ class TermLists(Kind):
         return _terms_told(self.index.subscribe(subscription), time)
 
     def move(self, subscription_id: Id, to: Region | Point, time: float) -> list[Notification]:
-        old = self.index.subscription(subscription_id)
-        if isinstance(old, TrendingSubscription):
-            return self.subscribe(TrendingSubscription(old.id, a_region(old.id, to), old.k), time)
-        return self.subscribe(NearbyTrendingSubscription(old.id, _a_point(old.id, to), old.k), time)
+        return self.subscribe(at_place(self.index.subscription(subscription_id), to), time)
 
     def results(self, subscription_id: Id) -> list[tuple[str, float]]:
         return list(self.index.top(subscription_id))
 
     def publish(self, message: Message) -> list[Notification]:
-        return _terms_told(self.index.publish(message), message.time)
+        if message.keywords:
+            changes = self.index.publish(message)
+        elif message.time > self.index.now:  # nothing is said, but time passes
+            changes = self.index.advance(message.time)
+        else:
+            changes = []
+        return _terms_told(changes, message.time)
 
     def publish_batch(self, messages: MessageBatch) -> None:
         self.index.publish_batch(messages)
 
     def advance(self, now: float) -> list[Notification]:
         return _terms_told(self.index.advance(now), now)
+
+
+def at_place(subscription: AnySubscription, to: Region | Point) -> AnySubscription:
+    """The subscription at another place; TypeError for a place of another shape.
+
+    >>> at_place(NearbyTrendingSubscription("s", Point(0, 0)), Point(1, 2)).at.lon
+    1.0
+    """
+    id = subscription.id
+    match subscription:
+        case TopKSubscription(keywords=keywords, k=k, alpha=alpha):
+            return TopKSubscription(id, keywords, _a_point(id, to), k, alpha)
+        case NearbyTrendingSubscription(k=k):
+            return NearbyTrendingSubscription(id, _a_point(id, to), k)
+        case TrendingSubscription(k=k):
+            return TrendingSubscription(id, a_region(id, to), k)
+    return MovingSubscription(id, subscription.expression, a_region(id, to))
 
 
 def a_region(subscription_id: Id, to: Region | Point) -> Region:
@@ -180,9 +199,10 @@ def _a_point(subscription_id: Id, to: Region | Point) -> Point:
     return to
 
 
-def _lists_told(
+def lists_told(
     changes: Iterable[ListChange], time: float, message_id: Id | None = None
 ) -> list[Notification]:
+    """What subscribers are told of changed lists; `message_id` is that of the message, if any."""
     return [
         Notification(
             change.subscription_id,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nearcast.pipeline.batch import MatchedFrame, match
     from nearcast.pipeline.hosted.settings import ResultSettings
+    from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+    from nearcast.pipeline.hosted.spread.plan import ResultPlan, plan_results
     from nearcast.pipeline.kafka.sink import KafkaSink
     from nearcast.pipeline.kafka.source import kafka_events, kafka_messages
     from nearcast.pipeline.log import Log
@@ -38,6 +40,8 @@ __all__ = [
     "Plan",
     "Progress",
     "Resharded",
+    "ResultDistribution",
+    "ResultPlan",
     "ResultSettings",
     "RunningStream",
     "Sink",
@@ -47,6 +51,7 @@ __all__ = [
     "kafka_messages",
     "match",
     "plan",
+    "plan_results",
     "read_log",
     "reshard",
     "spark_session",
@@ -57,6 +62,8 @@ __all__ = [
 _NAMES = {
     "batch": ["MatchedFrame", "match"],
     "hosted.settings": ["ResultSettings"],
+    "hosted.spread.distribution": ["ResultDistribution"],
+    "hosted.spread.plan": ["ResultPlan", "plan_results"],
     "kafka.sink": ["KafkaSink"],
     "kafka.source": ["kafka_events", "kafka_messages"],
     "log": ["Log"],

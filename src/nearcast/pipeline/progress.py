@@ -16,7 +16,7 @@ class Progress:
 
     - `rows`: read, of all kinds; `changes`: of subscriptions; `messages`: the others, bad rows
       included
-    - `copies`: of messages, sent to shards
+    - `copies`: messages that shards got whole, counted once for each of them: the communication
     - `notifications`, `rejects`: given to the sink
     - `hot`, `caught_up`, `restored`: how many shards found their copy ready, needed a few changes
       that another worker had applied, or came from a snapshot
@@ -97,8 +97,9 @@ def progress_of(
     milliseconds: float,
     steps: Sequence[Mapping[str, Any]],
     problem: str | None,
+    merged: int = 0,
 ) -> Progress:
-    """Put together what the shards said of a batch."""
+    """Put together what the shards said of a batch; `merged` is what several told together."""
 
     keepers = [step["hosted"] for step in steps if "hosted" in step]
 
@@ -112,7 +113,7 @@ def progress_of(
         changes=changes,
         messages=rows - changes,
         copies=sum(_copies(step) for step in steps),
-        notifications=sum(step["notifications"] for step in [*steps, *keepers]),
+        notifications=merged + sum(step["notifications"] for step in [*steps, *keepers]),
         rejects=rejects,
         hot=count(Freshness.HOT),
         caught_up=count(Freshness.CAUGHT_UP),

@@ -118,6 +118,14 @@ class _Resharding:
         for state in (self._state, self._state.hosted()):
             state.check_batch(self._batch + 1)
 
+        way = (self._facts["results"] or {}).get("distribution")
+        if way:
+            raise BadCheckpoint(
+                f"the results of {checkpoint} are spread by {way['name']}, and no shard has heard "
+                "the messages of another, so that they cannot be divided anew; start a new "
+                "checkpoint, with a new plan, on the same log"
+            )
+
     def run(self, partitioning: str | Partitioning | None, shards: int | None) -> Resharded:
         if self._facts["results"]:
             end_keepers(self._state.key)  # of a stream that was killed a moment ago

@@ -1,14 +1,17 @@
 """Where a stream keeps its shards: a folder beside Spark's checkpoint.
 
     state.json                     what never changes: format, key, shards, types of ids
-    partitioning.near
+    partitioning.near, distribution.json
     shard-0003/
       snapshot-000000000120-4f…/   the subscriptions after batch 120
       changes-000000000121.near    what batch 121 changed
       rejects-000000000121.parquet, notifications-000000000121.parquet
                                    what batch 121 gave; the notifications come last and say: done
     hosted/shard-0003/             the same of subscriptions that have a result of their own, where
-                                   messages are changes too, and results-….parquet what they became
+                                   messages are changes too, and results-….parquet what they became,
+                                   parts-….parquet what several shards have to tell together
+    hosted/merged/                 what they told, results-… and notifications-…, and homes-….json,
+                                   which lists are in other shards from the next batch on
     shards-4f…/                    all but state.json, which names this folder, after `reshard`
 
 Every file appears whole or not at all. A batch that is replayed after a crash finds what it had
@@ -35,8 +38,9 @@ SPARK, SAVED = "spark", "nearcast"
 """The folders of a checkpoint: Spark's own, and this one."""
 
 _ABOUT, _PARTITIONING, _NEW_SHARDS = "state.json", "partitioning.near", "shards-"
+_DISTRIBUTION, _MERGED = "distribution.json", "merged"
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
-_NUMBERED = re.compile(r"(changes|rejects|results|notifications)-(\d{12})\.\w+")
+_NUMBERED = re.compile(r"(changes|rejects|results|parts|notifications)-(\d{12})\.\w+")
 
 
 class BadCheckpoint(ValueError):
@@ -90,13 +94,22 @@ class StateFolder:
 
     @classmethod
     def create_or_open(
-        cls, folder: Path, facts: dict[str, Any], partitioning: Partitioning
+        cls,
+        folder: Path,
+        facts: dict[str, Any],
+        partitioning: Partitioning,
+        distribution: dict[str, Any] | None = None,
     ) -> StateFolder:
-        """The state of a stream with these facts; `BadCheckpoint` when it belongs to another."""
+        """The state of a stream with these facts; `BadCheckpoint` when it belongs to another.
+
+        `distribution`: of results, as JSON.
+        """
         remove_empty_words(folder.parent / SPARK)
         if not (folder / _ABOUT).exists():
             new = cls(folder, "", "")
             new._make_folders(partitioning, has_results=bool(facts.get("results")))
+            if distribution is not None:
+                write_json(folder / _DISTRIBUTION, distribution)
             write_json(folder / _ABOUT, {"format": FORMAT, "key": uuid.uuid4().hex, **facts})
         state = cls.open(folder)
         content = state.facts()
@@ -165,6 +178,17 @@ class StateFolder:
         """The partitioning that the state was made with."""
         return load_partitioning(self.home / _PARTITIONING)
 
+    def distribution(self) -> dict[str, Any] | None:
+        """How results are spread over shards, as JSON; None where their ids decide."""
+        path = self.folder / _DISTRIBUTION
+        if not (self.facts().get("results") or {}).get("distribution"):
+            return None
+        try:
+            found: dict[str, Any] = read_json(path)
+        except BadFile as error:
+            raise BadCheckpoint(f"{error}, or restore the whole checkpoint") from None
+        return found
+
     def shard_folder(self, shard: int) -> Path:
         """Where the files of a shard are."""
         return self.home / f"shard-{shard:04d}"
@@ -184,6 +208,32 @@ class StateFolder:
     def results(self, shard: int, batch: int) -> Path:
         """The results that a batch changed in a shard, as they are after it."""
         return self.shard_folder(shard) / f"results-{batch:012d}.parquet"
+
+    def parts(self, shard: int, batch: int) -> Path:
+        """What a batch changed in lists of which other shards have parts."""
+        return self.shard_folder(shard) / f"parts-{batch:012d}.parquet"
+
+    def merged(self, batch: int) -> tuple[Path, Path]:
+        """What parts of lists tell together, and the lists."""
+        folder = self.home / _MERGED
+        return (
+            folder / f"notifications-{batch:012d}.parquet",
+            folder / f"results-{batch:012d}.parquet",
+        )
+
+    def new_homes(self, batch: int) -> Path:
+        """Which lists are in other shards after a batch."""
+        return self.home / _MERGED / f"homes-{batch:012d}.json"
+
+    def batches_with_homes(self) -> list[int]:
+        """The numbers of the batches that have decided so, ascending."""
+        found = (self.home / _MERGED).glob("homes-*.json")
+        return sorted(int(path.stem.removeprefix("homes-")) for path in found)
+
+    def remove_merged(self, batch: int) -> None:
+        """Delete what a batch told that the sink has for good."""
+        for path in self.merged(batch):
+            remove(path)
 
     def new_snapshot(self, shard: int, batch: int) -> Path:
         """A name that no snapshot had before: mapped files must not change under a reader."""
@@ -249,6 +299,7 @@ class StateFolder:
         remove(self.notifications(shard, batch))
         remove(self.rejects(shard, batch))
         remove(self.results(shard, batch))
+        remove(self.parts(shard, batch))
 
     def remove_superseded(self, shard: int, files: ShardFiles) -> None:
         """Delete the snapshots and changes that `files` makes unnecessary."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,8 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from nearcast.batches import MessageBatch
+from nearcast.model import Id
 from nearcast.pipeline.changes import Changes, Withdrawals
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
+from nearcast.pipeline.hosted.keeper import facts_of_step
 from nearcast.pipeline.hosted.keepers import Wait, ask
 from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.settings import ResultSettings
@@ -60,6 +62,7 @@ class HostedWork:
     - `schema`: of what is told
     - `snapshot_after`: rows; `keeps_results`: does the sink want results that changed?
     - `ask`: asks the keeper of a shard
+    - `resettled`: the lists that are in other shards from this batch on
     """
 
     settings: ResultSettings
@@ -68,6 +71,19 @@ class HostedWork:
     snapshot_after: int
     keeps_results: bool
     ask: Callable[[StepRequest], Wait] = ask
+    resettled: Sequence[tuple[Id, Sequence[int]]] = ()
+
+    @property
+    def merges_lists(self) -> bool:
+        """May several shards have parts of a list?"""
+        way = self.settings.distribution
+        return way is not None and way.merges_lists
+
+    @property
+    def moves_lists(self) -> bool:
+        """May lists get other homes?"""
+        way = self.settings.distribution
+        return way is not None and way.moves_lists
 
 
 def run_step(
@@ -127,7 +143,7 @@ def _ask_keeper(
     others = parts.get(HOSTED, [])
     if not messages and not others:
         return None
-    facts = read_facts(state.notifications(shard, batch))
+    facts = facts_of_step(state, shard, batch)
     if facts is not None:
         return lambda: facts
     return hosted.ask(
@@ -143,8 +159,45 @@ def _ask_keeper(
             hosted.keeps_results,
             messages,
             others,
+            hosted.resettled,
         )
     )
+
+
+def tell_parts(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    state: StateFolder,
+    batch: int,
+    changed: Collection[int],
+    hosted: HostedWork,
+) -> Iterator[pa.RecordBatch]:
+    """A task that asks keepers for parts of lists, as they are after a batch.
+
+    A row in is a shard and the ids of the lists, a row out the shard and the parts, in JSON.
+    `changed` are the shards of which the batch has changed the results.
+    """
+    for each in batches:
+        for shard, ids in zip(each["shard"].to_pylist(), each["ids"].to_pylist(), strict=True):
+            files = hosted.files[shard]
+            request = StepRequest(
+                state,
+                shard,
+                batch + 1,
+                files.followed_by(batch) if shard in changed else files,
+                hosted.settings,
+                hosted.schema,
+                0,
+                hosted.snapshot_after,
+                hosted.keeps_results,
+                [],
+                [],
+                asked=json.loads(ids),
+            )
+            parts = hosted.ask(request)()["parts"]
+            yield pa.RecordBatch.from_pydict(
+                {"shard": pa.array([shard], pa.int32()), "parts": [json.dumps(parts)]}
+            )
 
 
 class Step:

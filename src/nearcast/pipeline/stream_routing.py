@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +18,8 @@ from nearcast.model import Space
 from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.frames import chunks, fields, message_columns, subscription_columns
 from nearcast.pipeline.hosted.rows import prepare_kind, to_ipc
+from nearcast.pipeline.hosted.spread.bare import with_bare
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.log.hosted_rows import hosted_subscription
 from nearcast.pipeline.log.schema import (
     ADVANCE,
@@ -125,10 +128,12 @@ def route(
     space: Space,
     is_ordered: bool,
     has_results: bool,
+    distribution: ResultDistribution | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a task, packed for their shards; rows that break a rule as rejects.
 
-    `has_results`: does the stream keep subscriptions that have a result of their own?
+    - `has_results`: does the stream keep subscriptions that have a result of their own?
+    - `distribution`: how they are spread over shards; None: by their ids
     """
     task = TaskContext.get()
     number = task.partitionId() if task else 0
@@ -138,11 +143,11 @@ def route(
         table = _with_positions(table, first, is_ordered)
         first += len(table)
         if has_results:
-            yield from _hosted(table, partitioning.shards, rejects)
+            yield from _hosted(table, partitioning.shards, rejects, distribution is not None)
         for part in _parts(table, rejects, KINDS if has_results else BOOLEAN_KINDS):
             kind = part["kind"][0].as_py()
             if kind == MESSAGE:
-                yield from _messages(part, partitioning, space, rejects, has_results)
+                yield from _messages(part, partitioning, space, rejects, has_results, distribution)
             elif kind == SUBSCRIBE:
                 yield from _subscriptions(part, partitioning, space, rejects)
             else:
@@ -224,18 +229,24 @@ def _messages(
     space: Space,
     rejects: list[pa.Table],
     has_results: bool,
+    distribution: ResultDistribution | None,
 ) -> Iterator[pa.RecordBatch]:
-    """To the shards that have to match them; results need the others there too."""
+    """To the shards that have to match them; results need the others there too, whole or bare."""
     rows, refused = read_messages(table, space)
     rejects.append(refused)
     whole: bytes | None = None
     routes = dict(partitioning.of_messages(rows.batch).by_shard())
     everything = np.arange(len(rows))
+    heard = distribution.hear(rows.batch) if distribution else None
     for shard in range(partitioning.shards):
         matched = routes.get(shard, everything[:0])
         others = np.setdiff1d(everything, matched) if has_results else everything[:0]
         for turn, chosen in ((MESSAGES, matched), (HOSTED_MESSAGES, others)):
-            if len(chosen) == len(rows) > 0:
+            if turn == HOSTED_MESSAGES and heard is not None and len(chosen):
+                taken = rows.take(chosen)
+                bare = with_bare(taken.batch, heard[chosen, shard])
+                yield packed(shard, turn, pack_messages(replace(taken, batch=bare)))
+            elif len(chosen) == len(rows) > 0:
                 whole = whole or pack_messages(rows)
                 yield packed(shard, turn, whole)
             elif len(chosen):
@@ -289,11 +300,14 @@ def _packed_changes(shard: int, new: Rows[SubscriptionBatch], old: Withdrawals) 
     return packed(shard, CHANGES, Changes(new, old).pack())
 
 
-def _hosted(table: pa.Table, shards: int, rejects: list[pa.Table]) -> Iterator[pa.RecordBatch]:
+def _hosted(
+    table: pa.Table, shards: int, rejects: list[pa.Table], to_all: bool
+) -> Iterator[pa.RecordBatch]:
     """Rows for results, but for messages: to the shard of their id, or to all.
 
-    The first subscription of a kind makes all shards remember what those of this kind need, as it
-    would in one process; a row of its own tells them.
+    To all go all rows, where shards decide themselves who lives where. Else the first subscription
+    of a kind makes all shards remember what those of this kind need, as it would in one process; a
+    row of its own tells them.
     """
     rows = table.filter(pc.and_(_has_place(table), pc.is_in(table["kind"], pa.array(_NO_MESSAGE))))
     if not len(rows):
@@ -303,6 +317,12 @@ def _hosted(table: pa.Table, shards: int, rejects: list[pa.Table]) -> Iterator[p
     nobodys = pc.and_(pc.equal(flat["kind"], MOVE), pc.invert(has_id))  # others are told elsewhere
     rejects += _refused(rows.filter(nobodys), "id is null; every row needs an id")
     is_for_one = np.array(pc.and_(has_id, pc.not_equal(flat["kind"], ADVANCE)))
+    if to_all:
+        kept = pc.or_(pa.array(is_for_one), pc.equal(flat["kind"], ADVANCE))
+        data = to_ipc(flat.filter(kept))
+        for shard in range(shards):
+            yield packed(shard, HOSTED, data)
+        return
     advances = flat.filter(pc.equal(flat["kind"], ADVANCE))
     own = flat.filter(pa.array(is_for_one))
     ids = own["id"].combine_chunks()

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -27,6 +28,8 @@ from nearcast.pipeline.compaction import Compactor
 from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keepers import end_keepers
 from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.merged_files import Merged, pending_homes, write_merged
 from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.schema import MESSAGE
 from nearcast.pipeline.partitioning import Hash, Partitioning
@@ -43,7 +46,7 @@ from nearcast.pipeline.state import (
     check_halves,
     facts_of,
 )
-from nearcast.pipeline.step import HostedWork, run_step
+from nearcast.pipeline.step import HostedWork, run_step, tell_parts
 from nearcast.pipeline.stream_routing import ordered_rows, route, two_streams
 
 REMEMBERED = 1000
@@ -84,14 +87,16 @@ def stream(
     checkpoint: a folder that all executors reach; the stream goes on from it after any crash
     index: makes an empty index, `RarestWordTree` by default; its space is that of the data
     partitioning: of the subscriptions, `Hash` with a shard a core by default; another one can be
-        had from `plan`. It is that of the checkpoint; `reshard` changes it
+        had from `plan`. It is that of the checkpoint; `reshard` changes it. Where results are
+        spread by location, boolean subscriptions are too, unless it is given
     trigger: when a batch starts, as for `DataStreamWriter.trigger`; by default when the one before
         is done
     snapshot_after: a shard gets a new snapshot after so many changes
     results: keep top-k, trending and moving subscriptions too: `events` may have their kinds, see
         `log_schema`, and notifications the columns of `with_result_columns`, in the same order.
         Without it such rows are rejected. It costs each shard a process and the last messages,
-        and a changelog of all of them; it is fixed for the life of the checkpoint
+        and a changelog of all of them; it is fixed for the life of the checkpoint. By default
+        every shard hears every message; `plan_results` plans how to do with fewer
 
     Each change of a result is told; but of messages that follow each other in a batch, more than 64
     and nothing else in between, a top-k list tells once what they did, as of the last of them.
@@ -128,8 +133,18 @@ def stream(
     lock = CheckpointLock.shared(folder)
     try:
         check_halves(folder)
-        way = partitioning or _saved_partitioning(folder / SAVED)
-        way = way or Hash(spark.sparkContext.defaultParallelism)
+        saved = _saved(folder / SAVED)
+        row = saved.distribution() if saved else None
+        if row and results is not None and results.distribution is None:
+            results = replace(results, distribution=ResultDistribution.of_row(row))
+        spread = results.distribution if results else None
+        way = partitioning or (saved and saved.partitioning())
+        way = way or _usual_partitioning(spread, spark.sparkContext.defaultParallelism)
+        if spread and spread.shards != way.shards:
+            raise ValueError(
+                f"results are spread over {spread.shards} shards, but there are {way.shards}; plan "
+                "both for the same number"
+            )
         facts = {
             "index": type(example).__name__,
             "space": example.space.name,
@@ -137,9 +152,11 @@ def stream(
             "subscription_ids": _id_type(rows, "subscription"),
             "message_ids": _id_type(rows, "message"),
             "ordered": messages is None,
-            "results": None if results is None else results.to_json(),
+            "results": None if results is None else results.facts(),
         }
-        state = StateFolder.create_or_open(folder / SAVED, facts, way)
+        state = StateFolder.create_or_open(
+            folder / SAVED, facts, way, spread.row() if spread else None
+        )
         sink.open(state.key)
         work = StreamWork(spark, state, make_index, sink, facts, snapshot_after, results)
         writer = rows.writeStream.foreachBatch(work.process)
@@ -281,9 +298,11 @@ class StreamWork:
                 space=self._space,
                 is_ordered=self._is_ordered,
                 has_results=self._hosted is not None,
+                distribution=self._results.distribution if self._results else None,
             ),
             PACKED_IN_SPARK,
         )
+        hosted = self._hosted_work(batch)
         stepped = routed.repartitionById(way.shards, "shard").mapInArrow(
             partial(
                 run_step,
@@ -292,14 +311,19 @@ class StreamWork:
                 files=files,
                 partitioning=way,
                 make_index=self._make_index,
-                hosted=self._hosted_work(batch),
+                hosted=hosted,
             ),
             "facts string",
         )
         steps = [json.loads(row.facts) for row in stepped.collect()]
         hosted_steps = {step["shard"]: step["hosted"] for step in steps if "hosted" in step}
         found = counts.get
-        output = self._output(batch, [step["shard"] for step in steps], [*hosted_steps], found)
+        merged = Merged()
+        if hosted and hosted_steps and hosted.merges_lists:
+            merged = self._merged(frame.sparkSession, batch, hosted, hosted_steps)
+        output = self._output(
+            batch, [step["shard"] for step in steps], [*hosted_steps], found, merged
+        )
         self._sink.commit(output)
         if self._hosted:
             self._hosted.end(batch, hosted_steps.items())
@@ -319,6 +343,7 @@ class StreamWork:
                 round(1000 * (time.perf_counter() - begin), 1),
                 steps,
                 self._problem,
+                merged.count,
             )
         )
 
@@ -359,10 +384,41 @@ class StreamWork:
             self._schema,
             self._snapshot_after,
             self._sink.keeps_results,
+            resettled=pending_homes(self._state.hosted(), batch),
+        )
+
+    def _merged(
+        self, spark: SparkSession, batch: int, hosted: HostedWork, steps: Mapping[int, Any]
+    ) -> Merged:
+        """What parts of lists in several shards tell together."""
+        changed = [shard for shard, facts in steps.items() if facts["rows"]]
+        tell = partial(
+            tell_parts, state=self._state.hosted(), batch=batch, changed=changed, hosted=hosted
+        )
+
+        def ask(wanted: pa.Table) -> list[tuple[int, str]]:
+            frame = spark.createDataFrame(wanted.to_pylist(), "shard int, ids string")
+            spread = frame.repartitionById(self._partitioning.shards, "shard")
+            told = spread.mapInArrow(tell, "shard int, parts string").collect()
+            return [(row.shard, row.parts) for row in told]
+
+        return write_merged(
+            self._state.hosted(),
+            batch,
+            [shard for shard, facts in steps.items() if facts.get("parts")],
+            self._schema,
+            ask,
+            keeps_results=self._sink.keeps_results,
+            moves_lists=hosted.moves_lists,
         )
 
     def _output(
-        self, batch: int, shards: list[int], with_results: list[int], found: Mapping[str, Any]
+        self,
+        batch: int,
+        shards: list[int],
+        with_results: list[int],
+        found: Mapping[str, Any],
+        merged: Merged,
     ) -> BatchOutput:
         is_ordered = self._is_ordered and found["last"] is not None
         hosted = self._state.hosted()
@@ -373,10 +429,10 @@ class StreamWork:
         return BatchOutput(
             batch,
             self._schema,
-            [state.notifications(shard, batch) for state, shard in parts],
+            [state.notifications(shard, batch) for state, shard in parts] + merged.told,
             [path for path in rejects if path.exists()],
             range(found["first"], found["last"] + 1) if is_ordered else range(0),
-            [path for path in results if path.exists()],
+            [path for path in results if path.exists()] + merged.results,
         )
 
     def _start_snapshot(self, batch: int) -> None:
@@ -437,15 +493,25 @@ def schema_of_matches(facts: Mapping[str, Any]) -> pa.Schema:
     )
 
 
-def _saved_partitioning(saved: Path) -> Partitioning | None:
+def _saved(saved: Path) -> StateFolder | None:
+    """What there is of this stream; None where it is new."""
     if not (saved / "state.json").exists():
         return None
     try:
-        return StateFolder.open(saved).partitioning()
+        state = StateFolder.open(saved)
+        state.partitioning()
+        return state
     except BadCheckpoint:
         raise
     except (OSError, ValueError) as error:
         raise BadCheckpoint(f"the checkpoint in {saved} cannot be read: {error}") from None
+
+
+def _usual_partitioning(spread: ResultDistribution | None, cores: int) -> Partitioning:
+    """Where results are spread by location, messages go to the same shards for both."""
+    if spread is None:
+        return Hash(cores)
+    return spread.cells.tree if spread.cells else Hash(spread.shards)
 
 
 def _id_type(rows: DataFrame, side: str) -> str:

@@ -36,6 +36,7 @@ class HostedFiles:
 
     def begin(self, batch: int) -> Mapping[int, ShardFiles]:
         """What there is of the batches before."""
+        self._state.remove_merged(batch - 1)  # which Spark has committed
         # The tasks of the last batch are done, so that nobody opens what was replaced any more.
         for shard in self._superseded:
             self._state.remove_superseded(shard, self._files[shard])

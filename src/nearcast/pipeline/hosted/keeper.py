@@ -14,14 +14,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearcast.model import Id
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
 from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
+from nearcast.pipeline.hosted.spread.list_events import events_table
+from nearcast.pipeline.hosted.spread.list_shard import ListShard
+from nearcast.pipeline.hosted.spread.opening import open_shard
+from nearcast.pipeline.hosted.spread.part_lists import Part
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
+from nearcast.pipeline.state import StateFolder
 from nearcast.pipeline.unknown_ids import unknown_ids, with_votes
 
 SECONDS_A_SNAPSHOT, SECONDS_A_SUBSCRIPTION = 3.0, 5e-6
@@ -49,7 +55,7 @@ class ShardKeeper:
     def step(self, request: StepRequest) -> dict[str, Any]:
         """Do what is asked, unless it was done before.  Returns the facts."""
         state, shard, batch = request.state, request.shard, request.batch
-        done = read_facts(state.notifications(shard, batch))
+        done = facts_of_step(state, shard, batch)
         if done is not None:
             return done
         begin = time.perf_counter()
@@ -58,7 +64,7 @@ class ShardKeeper:
         opened = time.perf_counter()
         self._shard = None  # until the step is done
         output = HostedOutput(ToldColumns(request.schema))
-        rows = HostedRows.of_parts(request.messages, request.others)
+        rows = HostedRows.of_parts(request.messages, request.others).after(request.resettled)
         rows = hosted.needed(rows, output)
         if len(rows):
             rows.write(state.changes(shard, batch), follows=request.files.last)
@@ -71,9 +77,14 @@ class ShardKeeper:
         rejects = self._write_rejects(output, request)
         if request.keeps_results:
             _write_results(hosted, output, request)
+        if output.parts:
+            events = [event for each in output.parts.values() for event in each]
+            table = events_table(events, request.schema)
+            write_parquet(state.parts(shard, batch), [table], {})
         facts = {
             "rows": len(rows),
-            "copies": len(rows.messages or ()),
+            "copies": output.copies,
+            "parts": len(output.parts),
             "notifications": sum(map(len, told)),
             "rejects": rejects,
             "freshness": freshness,
@@ -90,6 +101,14 @@ class ShardKeeper:
         self._shard = hosted
         return facts | self._about_snapshot()
 
+    def parts(self, request: StepRequest, ids: list[Id]) -> list[Part]:
+        """What the shard has of these lists before the batch of the request."""
+        hosted, _ = self._as_of_before(request)
+        assert isinstance(hosted, ListShard)
+        found = hosted.parts(ids)
+        self._shard = hosted
+        return found
+
     def _as_of_before(self, request: StepRequest) -> tuple[HostedShard, str]:
         """The shard as it was before the batch, and how it was come by."""
         files, owner = request.files, (request.state.run, request.shard)
@@ -98,7 +117,7 @@ class ShardKeeper:
         freshness = Freshness.HOT
         if shard is None or not is_usable:
             freshness = Freshness.RESTORED
-            shard = HostedShard.of_snapshot(files.snapshot, request.settings)
+            shard = open_shard(files.snapshot, request.settings, request.shard)
             self._owner, self._applied = owner, files.snapshot_batch
             self._rows, self._seconds = 0, 0.0
         for number, rows in logged_rows(request.state, request.shard, files, self._applied):
@@ -166,6 +185,14 @@ RESULTS = pa.schema(
 """Results as they are now, JSON; null where they have ended."""
 
 
+def facts_of_step(state: StateFolder, shard: int, batch: int) -> dict[str, Any] | None:
+    """What a step did; None where it is not done, or what it gave is damaged."""
+    facts = read_facts(state.notifications(shard, batch))
+    if facts and facts.get("parts") and read_facts(state.parts(shard, batch)) is None:
+        return None
+    return facts
+
+
 def expiry_of(shard: HostedShard) -> dict[str, float | None]:
     """When time has to be told to the shard, fit for JSON."""
     return {"next_expiry": shard.next_expiry if isfinite(shard.next_expiry) else None}
@@ -173,8 +200,7 @@ def expiry_of(shard: HostedShard) -> dict[str, float | None]:
 
 def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:
     rows = []
-    for id in dict.fromkeys([*output.changed, *shard.to_refresh()]):
-        result = shard.result(id)
+    for id, result in shard.changed_results(output):
         kind, items = (result.kind, json.dumps(result.items)) if result else (None, None)
         rows.append({"subscription_id": str(id), "kind": kind, "items": items})
     if rows:

@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from nearcast.pipeline.hosted.keeper import ShardKeeper
 from nearcast.pipeline.hosted.keepers import starting_or_ending
 from nearcast.pipeline.hosted.request import StepRequest, receive, send
+from nearcast.storage import Buffer
 
 UNUSED_SECONDS = 600.0
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -51,12 +53,19 @@ def _answer(keeper: ShardKeeper, connection: socket.socket) -> bool:
         if header.get("end"):
             return False
         try:
-            answer: dict[str, Any] = {"facts": keeper.step(StepRequest.of(header, parts))}
+            answer: dict[str, Any] = {"facts": _done(keeper, header, parts)}
         except Exception as error:
             traceback.print_exc()
             answer = {"error": str(error), "type": type(error).__name__}
         send(connection, answer)
     return True
+
+
+def _done(keeper: ShardKeeper, header: dict[str, Any], parts: Sequence[Buffer]) -> dict[str, Any]:
+    request = StepRequest.of(header, parts)
+    if request.asked is not None:
+        return {"parts": keeper.parts(request, request.asked)}
+    return keeper.step(request)
 
 
 def _is_alive(process: int) -> bool:

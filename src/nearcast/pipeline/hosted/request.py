@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nearcast.model import Id
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.state import ShardFiles, StateFolder
 from nearcast.storage import Buffer
@@ -30,6 +31,8 @@ class StepRequest:
     - `snapshot_after`: rows
     - `keeps_results`: does the sink want the results that changed?
     - `messages`, `others`: rows as tasks packed them
+    - `resettled`: the lists that are in other shards from this batch on
+    - `asked`: whose parts of lists are asked for, as they are before the batch; None: take a step
     """
 
     state: StateFolder
@@ -43,6 +46,8 @@ class StepRequest:
     keeps_results: bool
     messages: Sequence[Buffer]
     others: Sequence[Buffer]
+    resettled: Sequence[tuple[Id, Sequence[int]]] = ()
+    asked: list[Id] | None = None
 
     def header(self) -> dict[str, Any]:
         """All but the rows, fit for JSON."""
@@ -59,6 +64,8 @@ class StepRequest:
             "keeps_results": self.keeps_results,
             "messages": len(self.messages),
             "others": len(self.others),
+            "resettled": self.resettled,
+            "asked": self.asked,
         }
 
     @classmethod
@@ -79,6 +86,8 @@ class StepRequest:
             header["keeps_results"],
             parts[: header["messages"]],
             parts[header["messages"] :],
+            header["resettled"],
+            header["asked"],
         )
 
 

@@ -21,7 +21,8 @@ from nearcast.pipeline.durable_parquet import write_parquet
 from nearcast.pipeline.hosted.keeper import expiry_of
 from nearcast.pipeline.hosted.rows import logged_rows
 from nearcast.pipeline.hosted.settings import ResultSettings
-from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
+from nearcast.pipeline.hosted.shard import HostedOutput
+from nearcast.pipeline.hosted.spread.opening import open_shard
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.partitioning import Hash, hash_ids
 from nearcast.pipeline.safe_distance import is_hidden, owner_of
@@ -80,7 +81,7 @@ class HostedResharding:
 
     def _read(self, shard: int, found: _Found) -> None:
         files = self._old.files(shard).before(self._batch + 1)
-        hosted = HostedShard.of_snapshot(files.snapshot, self._settings)
+        hosted = open_shard(files.snapshot, self._settings, shard)
         for _, rows in logged_rows(self._old, shard, files, files.snapshot_batch):
             hosted.apply(rows, HostedOutput(ToldColumns(self._schema)))
         found.subscriptions |= {each.id: each for each in hosted.subscriptions()}
@@ -94,7 +95,7 @@ class HostedResharding:
     def _write(self, shard: int, home: Mapping[Id, int], found: _Found) -> None:
         # Where one number of shards divides the other, most are there already.
         source = found.restored[shard % len(found.restored)]
-        hosted = HostedShard.of_snapshot(source, self._settings)
+        hosted = open_shard(source, self._settings, shard)
         mine = [each for id, each in found.subscriptions.items() if home[id] == shard]
         terms = sorted((each.id for each in mine if each.id in found.turns), key=found.turns.get)  # type: ignore[arg-type]
         hosted.have_only(mine, terms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearcast.batches import MessageBatch
+from nearcast.model import Id
 from nearcast.pipeline.log.schema import ADVANCE
 from nearcast.pipeline.packing import message_arrays, messages_of_arrays, unpack_messages
 from nearcast.pipeline.rows import POSITION, Rows, joined_messages
@@ -20,6 +22,17 @@ from nearcast.storage import BadFile, Buffer, read_arrays, write_arrays
 
 KIND = "hosted rows"
 _SUBSCRIBE, _PREPARE = "subscribe", "prepare"
+RESETTLE = "resettle"
+"""The kind of a row that says which shards have a list from now on, as JSON in `region`."""
+
+_BEFORE_ALL = -1
+
+
+def _others(ids: pa.DataType) -> pa.Schema:
+    texts = [(name, pa.string()) for name in ("keywords", "region")]
+    numbers = [("time", pa.float64()), (POSITION, pa.int64())]
+    return pa.schema([("kind", pa.string()), ("id", ids), *texts, *numbers])
+
 
 Stretch: TypeAlias = Rows[MessageBatch] | pa.Table
 """Messages that follow each other, or other rows that do."""
@@ -49,6 +62,20 @@ class HostedRows:
         # Each task packs those that all shards hear apart from those that one does.
         table = pa.concat_tables(tables).sort_by(POSITION) if tables else None
         return cls(said, table)
+
+    def after(self, resettled: Sequence[tuple[Id, Sequence[int]]]) -> HostedRows:
+        """The same rows, after those that say which lists are in other shards."""
+        if not resettled:
+            return self
+        rows = [
+            {"kind": RESETTLE, "id": id, "region": json.dumps(homes), POSITION: _BEFORE_ALL}
+            for id, homes in resettled
+        ]
+        if self.others is not None:
+            first = pa.Table.from_pylist(rows, self.others.schema)
+            return HostedRows(self.messages, pa.concat_tables([first, self.others]))
+        ids = pa.int64() if isinstance(resettled[0][0], int) else pa.string()
+        return HostedRows(self.messages, pa.Table.from_pylist(rows, _others(ids)))
 
     def with_others(self, keep: list[bool]) -> HostedRows:
         """Without the other rows that nobody needs."""

@@ -8,7 +8,10 @@ from typing import Any
 
 from nearcast.broker import Broker
 from nearcast.broker.broker import HALF_LIFE, RECENT
+from nearcast.model import Space
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.topk import WordLists
+from nearcast.topk.index import Scoring
 from nearcast.topk.windows import CountWindow, Window, window_of, window_row
 
 FORMAT = 1
@@ -26,33 +29,54 @@ class ResultSettings:
     - `max_dist`: a message so many metres away, or farther, has nothing for its place; by default
       half the circumference of the Earth
     - `half_life`: seconds after which what was said counts half for trending terms
+    - `distribution`: how subscriptions are spread over shards, as `plan_results` gives it. None:
+      as in the checkpoint; in a new one by the hashes of their ids, so that every shard hears every
+      message
 
-    >>> ResultSettings.of(ResultSettings(half_life=60.0).to_json())
-    ResultSettings(window=CountWindow(messages=10000), max_dist=None, half_life=60.0)
+    >>> ResultSettings.of(ResultSettings(half_life=60.0).to_json()).half_life
+    60.0
     """
 
     window: Window = _USUAL_WINDOW
     max_dist: float | None = None
     half_life: float = HALF_LIFE
+    distribution: ResultDistribution | None = None
 
     def __post_init__(self) -> None:
         self.new_broker()  # which refuses what makes no sense
 
-    def new_broker(self) -> Broker:
-        """Without subscriptions, and without a past."""
+    def new_broker(self, *, with_lists: bool = True) -> Broker:
+        """Without subscriptions, and without a past; without top-k lists where others keep them."""
+        if not with_lists:
+            return Broker(half_life=self.half_life)
         top = WordLists(self.window, max_dist=self.max_dist, lateness=inf)
         return Broker(top=top, half_life=self.half_life)
 
+    @property
+    def scoring(self) -> Scoring:
+        """Of top-k lists."""
+        return Scoring.of(Space.EARTH, self.max_dist, None)
+
     def to_json(self) -> dict[str, Any]:
         """Fit for JSON, with the format of what is written."""
-        return {
+        row = self.facts()
+        return row if self.distribution is None else row | {"distribution": self.distribution.row()}
+
+    def facts(self) -> dict[str, Any]:
+        """What must be the same for the life of a checkpoint."""
+        facts = {
             "format": FORMAT,
             "window": window_row(self.window),
             "max_dist": self.max_dist,
             "half_life": self.half_life,
         }
+        if self.distribution is not None:
+            way = self.distribution
+            facts["distribution"] = {"name": way.name, "fingerprint": way.fingerprint()}
+        return facts
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> ResultSettings:
         """What `to_json` gave."""
-        return cls(window_of(row["window"]), row["max_dist"], row["half_life"])
+        way = ResultDistribution.of_row(row["distribution"]) if "distribution" in row else None
+        return cls(window_of(row["window"]), row["max_dist"], row["half_life"], way)

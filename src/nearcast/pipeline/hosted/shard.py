@@ -13,7 +13,8 @@ from nearcast.broker.broker import AnySubscription
 from nearcast.durable_files import whole_folder
 from nearcast.model import Id, Notification, Subscription, TopKSubscription
 from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
-from nearcast.pipeline.hosted.settings import FORMAT, ResultSettings
+from nearcast.pipeline.hosted.settings import FORMAT
+from nearcast.pipeline.hosted.spread.list_events import ListEvent
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
 from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
@@ -46,12 +47,16 @@ class HostedOutput:
     - `changed`: whose results are others, have begun or ended
     - `rejects`: (row, reason) of those that break a rule
     - `unknown`: (id, position) of those to be ended that are not here
+    - `copies`: how many messages were heard whole
+    - `parts`: what changed in lists of which other shards have parts
     """
 
     told: ToldColumns
     changed: dict[Id, None] = field(default_factory=dict)
     rejects: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     unknown: list[tuple[Id, int]] = field(default_factory=list)
+    copies: int = 0
+    parts: dict[Id, list[ListEvent]] = field(default_factory=dict)
 
 
 class HostedShard:
@@ -61,21 +66,14 @@ class HostedShard:
     subscriptions were in one `Broker`.
     """
 
+    _refuses = True
+    """Is it this shard that tells of rows that break a rule?"""
+
     def __init__(self, broker: Broker, terms: Sequence[Id] = ()) -> None:
         self._broker = broker
         self._safe = SafeDistances(broker)
         # Lists of terms; those that were refreshed longest ago come first.
         self._terms: dict[Id, None] = dict.fromkeys(terms)
-
-    @classmethod
-    def new(cls, settings: ResultSettings) -> HostedShard:
-        """Without subscriptions, and without a past."""
-        return cls(settings.new_broker())
-
-    @classmethod
-    def of_snapshot(cls, folder: Path | None, settings: ResultSettings) -> HostedShard:
-        """What was saved there; a new one where there is nothing yet."""
-        return cls.new(settings) if folder is None else cls.load(folder)
 
     def __len__(self) -> int:
         return len(self._broker)
@@ -93,7 +91,12 @@ class HostedShard:
         kind = result_kind(self._broker.subscription(id)) or "enter"
         return Result(kind, self._broker.results(id))
 
-    def to_refresh(self) -> list[Id]:
+    def changed_results(self, output: HostedOutput) -> Iterator[tuple[Id, Result | None]]:
+        """Those that changed, and some lists of terms in turn; None for those that have ended."""
+        for id in dict.fromkeys([*output.changed, *self._to_refresh()]):
+            yield id, self.result(id)
+
+    def _to_refresh(self) -> list[Id]:
         """Lists of terms in turn: their scores change without a word."""
         chosen = [id for id, _ in zip(self._terms, range(REFRESHED), strict=False)]
         for id in chosen:
@@ -135,12 +138,24 @@ class HostedShard:
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""
         with whole_folder(folder) as unfinished:
-            self._broker.save(unfinished / _BROKER)
-            write_json(unfinished / _ABOUT, {"format": FORMAT, "terms": [*self._terms]})
+            self._save_into(unfinished)
+            write_json(unfinished / _ABOUT, {"format": FORMAT, **self._about()})
+
+    def _save_into(self, folder: Path) -> None:
+        self._broker.save(folder / _BROKER)
+
+    def _about(self) -> dict[str, Any]:
+        """What there is to save besides the broker, as JSON."""
+        return {"terms": [*self._terms]}
 
     @classmethod
     def load(cls, folder: Path) -> HostedShard:
         """What `save` wrote; `BadFile` when it is damaged or of another format."""
+        broker, about = cls._load(folder)
+        return cls(broker, about["terms"])
+
+    @staticmethod
+    def _load(folder: Path) -> tuple[Broker, dict[str, Any]]:
         try:
             about = read_json(folder / _ABOUT)
             found = about["format"]
@@ -151,12 +166,13 @@ class HostedShard:
                 f"{folder} has format {found}, this Nearcast reads {FORMAT}; start a new "
                 "checkpoint, or use the release that made it"
             )
-        return cls(Broker.load(folder / _BROKER), about["terms"])
+        return Broker.load(folder / _BROKER), about
 
     # ------------------------------------------------------------------ rows
 
     def needed(self, rows: HostedRows, output: HostedOutput) -> HostedRows:
         """The rows that concern somebody; of ids to be ended that are not here `output` is told."""
+        output.copies = len(rows.messages or ())
         if rows.others is None:
             return rows
         subscribed: set[Id] = set()
@@ -195,6 +211,7 @@ class HostedShard:
             batch = replace(said.batch, ids=said.labels)
             if not len(self._broker):
                 self._broker.publish_batch(batch)
+                self._heard(said, range(len(said)), output, are_many=len(said) > FEW)
                 return
             told = self._broker.publish_together(batch)
         except ValueError:  # an id is there twice, or a row is refused: which, and why?
@@ -206,8 +223,20 @@ class HostedShard:
         if told.lists is not None and len(told.lists):
             output.told.add_lists(places[-1], causes[-1], float(batch.time[-1]), told.lists)
             output.changed |= dict.fromkeys(told.lists.subscription_ids.to_pylist())
+        self._heard(said, range(len(said)), output, are_many=True)
+
+    def _heard(
+        self,
+        said: Rows[MessageBatch],
+        numbers: Sequence[int],
+        output: HostedOutput,
+        *,
+        are_many: bool,
+    ) -> None:
+        """The broker has taken these messages; `are_many`: all of them together."""
 
     def _hear_one_by_one(self, said: Rows[MessageBatch], output: HostedOutput) -> None:
+        taken = []
         for number, (id, place) in enumerate(
             zip(said.labels.to_pylist(), said.position.tolist(), strict=True)
         ):
@@ -215,10 +244,12 @@ class HostedShard:
             try:
                 told = self._broker.publish(message)
             except ValueError as error:
-                output.rejects.append(({"kind": "message", "id": id}, str(error)))
+                self._refuse({"kind": "message", "id": id}, error, output)
                 continue
+            taken.append(number)
             for each in told:
                 self._tell(place, id, each, output)
+        self._heard(said, taken, output, are_many=False)
 
     def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
         """Take in new top-k lists together; False, and nothing has changed, if one is refused."""
@@ -240,6 +271,10 @@ class HostedShard:
             for each in self._play(row, output):
                 self._tell(row[POSITION], None, each, output)
         except (TypeError, ValueError, OverflowError) as error:
+            self._refuse(row, error, output)
+
+    def _refuse(self, row: dict[str, Any], error: Exception, output: HostedOutput) -> None:
+        if self._refuses:
             output.rejects.append((row, str(error)))
 
     def _tell(

@@ -82,15 +82,19 @@ class Location(Partitioning):
 
     def of_subscriptions(self, batch: SubscriptionBatch, id_hash: Hashes) -> Routes:
         row, covers = batch.regions.covers()
-        return self._routes(len(batch), row, covers, id_hash)
+        return self.of_rects(len(batch), row, covers, id_hash)
 
     def of_messages(self, batch: MessageBatch) -> Routes:
         row = np.repeat(np.arange(len(batch), dtype=np.int32), np.diff(batch.rect_start))
-        return self._routes(len(batch), row, batch.rects, np.empty(0, np.uint64))
+        return self.of_rects(len(batch), row, batch.rects, np.empty(0, np.uint64))
 
-    def _routes(
+    def of_rects(
         self, rows: int, row: NDArray[np.int32], rects: NDArray[Any], spread: Hashes
     ) -> Routes:
+        """The shards of the leaves that the rectangles of each row touch.
+
+        `spread` picks one shard of a leaf for each row; where it is empty, it is all of them.
+        """
         masks = np.zeros((rows, mask_words(self.shards)), np.uint64)
         mark_leaves(self.axis, self.split, self.low, self.high, row, rects, spread, masks)
         return Routes.of_masks(masks)

@@ -34,6 +34,19 @@ class Prediction:
     balance: float
     seconds: float
 
+    @classmethod
+    def of(
+        cls, kept: NDArray[np.float64], share: NDArray[np.float64], total_subscriptions: int
+    ) -> Prediction:
+        """Given the shares of subscriptions and of messages that each shard gets."""
+        work = shard_seconds(share, kept * total_subscriptions)
+        return cls(
+            round(float(kept.sum()), 3),
+            round(float(share.sum()), 3),
+            round(float(work.max() / work.mean()), 3) if work.any() else 1.0,
+            round(max(float(work.max()), SEND_SECONDS * float(share.sum())), 7),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -78,7 +91,7 @@ def choose(
         for each, distribution in considered.items()
     }
     best = min(predicted, key=lambda each: predicted[each].seconds)
-    return Choice(considered[best], predicted, _reason(best, predicted, shards))
+    return Choice(considered[best], predicted, reason_for(best, predicted, shards))
 
 
 def check_name(name: str) -> None:
@@ -121,17 +134,12 @@ def _predict(
     scoring: Scoring,
     total_subscriptions: int,
 ) -> Prediction:
-    replicas, share = loads(distribution, subscriptions, lowest, messages, scoring)
-    work = shard_seconds(share, replicas * total_subscriptions)
-    return Prediction(
-        round(float(replicas.sum()), 3),
-        round(float(share.sum()), 3),
-        round(float(work.max() / work.mean()), 3) if work.any() else 1.0,
-        round(max(float(work.max()), SEND_SECONDS * float(share.sum())), 7),
-    )
+    kept, share = loads(distribution, subscriptions, lowest, messages, scoring)
+    return Prediction.of(kept, share, total_subscriptions)
 
 
-def _reason(best: str, predicted: dict[str, Prediction], shards: int) -> str:
+def reason_for(best: str, predicted: dict[str, Prediction], shards: int) -> str:
+    """Why one of those that were considered is the best, for people."""
     chosen = predicted[best]
     others = ", ".join(
         f"{each.seconds * 1e6:.0f} by {name}" for name, each in predicted.items() if name != best

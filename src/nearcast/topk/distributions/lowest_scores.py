@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 from nearcast.batches import MessageBatch
@@ -30,6 +31,7 @@ def lowest_scores(
         space=scoring.space,
         max_dist=scoring.max_dist,
         statistics=scoring.statistics,
+        lateness=inf,  # a sample may be in any order
     )
     index.publish_batch(messages)
     index.subscribe_many(list(subscriptions))

@@ -1,0 +1,241 @@
+"""`ListShard`: a shard that has parts of top-k lists, which are merged by subscription."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearcast.batches import MessageBatch
+from nearcast.broker.kinds import at_place
+from nearcast.model import Id, Notification, TopKSubscription
+from nearcast.pipeline.hosted.rows import RESETTLE, is_for_all
+from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.shard import HostedOutput, Result
+from nearcast.pipeline.hosted.spread.distribution import Homes, ResultDistribution
+from nearcast.pipeline.hosted.spread.list_events import ENDED, ListEvent, Moment, what_to_tell
+from nearcast.pipeline.hosted.spread.part_lists import Part, PartChange, PartLists
+from nearcast.pipeline.hosted.spread.shard import SpreadShard
+from nearcast.pipeline.hosted.spread.whereabouts import Known, Whereabouts
+from nearcast.pipeline.log.hosted_rows import Hosted, place_of
+from nearcast.pipeline.log.schema import SUBSCRIBE_TOP
+from nearcast.pipeline.rows import POSITION, Rows
+from nearcast.pipeline.safe_distance import SafeDistance
+from nearcast.topk.distributions import Placement
+
+_LISTS = "lists.near"
+
+
+class ListShard(SpreadShard):
+    """As `SpreadShard`, but for top-k lists, which may be in several shards.
+
+    What changes in a list that is all here is told at once. All else is an event for who merges.
+    """
+
+    _lists: PartLists
+    _placements: dict[Id, Placement]
+    """Of lists that are here and have changed; finding one out takes as long as all else."""
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | None,
+        settings: ResultSettings,
+        distribution: ResultDistribution,
+        number: int,
+    ) -> ListShard:
+        if folder is None:
+            made = cls(settings.new_broker(with_lists=False), settings, distribution, number)
+            made._lists, made._placements = PartLists(settings.window, settings.scoring), {}
+            return made
+        broker, about = cls._load(folder)
+        known = Whereabouts.of_rows(about["whereabouts"])
+        made = cls(broker, settings, distribution, number, about["terms"], known)
+        made._lists = PartLists.load(folder / _LISTS, settings.window, settings.scoring)
+        made._placements = {}
+        return made
+
+    def _save_into(self, folder: Path) -> None:
+        super()._save_into(folder)
+        self._lists.save(folder / _LISTS)
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._lists)
+
+    def result(self, id: Id) -> Result | None:
+        if id in self._lists:
+            return Result("top", [(item, score) for item, score, _ in self._lists.part(id)])
+        return super().result(id)
+
+    def parts(self, ids: list[Id]) -> list[Part]:
+        """What there is here of these lists, or would be if they were here."""
+        guests = [self._list(id) for id in ids if id not in self._lists]
+        self._lists.subscribe(guests)
+        found = [self._lists.part(id) for id in ids]
+        for guest in guests:
+            self._lists.unsubscribe(guest.id)
+        return found
+
+    def _list(self, id: Id) -> TopKSubscription:
+        found = self._whereabouts[id].subscription(id)
+        assert isinstance(found, TopKSubscription)
+        return found
+
+    # ------------------------------------------------------------------ messages
+
+    def _heard(
+        self,
+        said: Rows[MessageBatch],
+        numbers: Sequence[int],
+        output: HostedOutput,
+        *,
+        are_many: bool,
+    ) -> None:
+        if are_many and (changes := self._published_together(said)) is not None:
+            id, time = said.labels[-1].as_py(), float(said.batch.time[-1])
+            moment = Moment(int(said.position[-1]), id, time, is_single=False)
+            self._note_changes(changes, moment, output)
+            return
+        for number in numbers:
+            one = said.take(np.array([number]))
+            id, time = one.labels[0].as_py(), float(one.batch.time[0])
+            changes = self._lists.publish(replace(one.batch, ids=one.labels))
+            self._note_changes(changes, Moment(int(one.position[0]), id, time), output)
+
+    def _published_together(self, said: Rows[MessageBatch]) -> Iterable[PartChange] | None:
+        """What many messages change; None if one is in the window already, that of all shards."""
+        try:
+            return self._lists.publish(replace(said.batch, ids=said.labels))
+        except ValueError:
+            return None
+
+    def _note_changes(
+        self, changes: Iterable[PartChange], moment: Moment, output: HostedOutput
+    ) -> None:
+        for change in changes:
+            id = change.subscription_id
+            homes, length = self._whereabouts[id].homes, self._lists.length(id)
+            if id not in self._placements:
+                placement = self._distribution.placement(self._lists.subscription(id))
+                self._placements[id] = placement
+            event = ListEvent(
+                id, moment, homes, homes, length, length, change.before, change.after,
+                self._placements[id],
+            )  # fmt: skip
+            self._note(event, output)
+
+    def _note(self, event: ListEvent, output: HostedOutput) -> None:
+        """Tell of a list that is all here; others are told of when they are merged.
+
+        Once a list has to be merged in a batch, all that follows in it is for who merges.
+        """
+        id, moment = event.subscription_id, event.moment
+        if id in output.parts or not event.is_whole:
+            output.parts.setdefault(id, []).append(event)
+        elif told := what_to_tell(id, moment, event.before, event.after):
+            self._tell(moment.position, moment.cause, told, output)
+
+    # ------------------------------------------------------------------ other rows
+
+    def _play(
+        self, row: dict[str, Any], output: HostedOutput
+    ) -> Sequence[Notification | SafeDistance]:
+        if row["kind"] == RESETTLE:
+            self._resettle(row)
+            return []
+        told = super()._play(row, output)
+        if is_for_all(row["kind"]):
+            moment = Moment(row[POSITION], None, row["time"])
+            self._note_changes(self._lists.advance(row["time"]), moment, output)
+        return told
+
+    def _begin_lists(
+        self,
+        mine: list[TopKSubscription],
+        position: Mapping[Id, int],
+        homes: Mapping[Id, Homes],
+        output: HostedOutput,
+    ) -> Sequence[Notification]:
+        self._lists.subscribe(mine)
+        for each in mine:
+            moment = Moment(position[each.id], None, self._lists.time)
+            part, placement = self._lists.part(each.id), self._distribution.placement(each)
+            event = ListEvent(each.id, moment, (), homes[each.id], 0, each.k, (), part, placement)
+            self._note(event, output)
+        return []
+
+    def _prepare_for(self, subscription: Hosted) -> None:
+        if not isinstance(subscription, TopKSubscription):  # lists hear of all from the beginning
+            super()._prepare_for(subscription)
+
+    def _move(
+        self, row: dict[str, Any], output: HostedOutput
+    ) -> Sequence[Notification | SafeDistance]:
+        known = self._whereabouts.get(row["id"])
+        if known is None or known.kind != SUBSCRIBE_TOP:
+            return super()._move(row, output)
+        place, wants_safe = place_of(row)
+        subscription = at_place(self._list(row["id"]), place)
+        homes = self._distribution.homes(subscription, known.homes, safe=False)
+        self._settle(subscription, known, homes, row, output)
+        self._whereabouts[subscription.id] = known.moved(row, homes)
+        is_told = wants_safe and self._number == homes[0]
+        return [SafeDistance(subscription.id, 0.0)] if is_told else []
+
+    def _settle(
+        self,
+        subscription: Hosted,
+        before: Known | None,
+        homes: Homes,
+        row: dict[str, Any],
+        output: HostedOutput,
+    ) -> Sequence[Notification]:
+        if not isinstance(subscription, TopKSubscription):
+            return super()._settle(subscription, before, homes, row, output)
+        id, lists = subscription.id, self._lists
+        homes_before = before.homes if before else ()
+        if self._number not in (*homes_before, *homes):
+            return []
+        had: Part = ()
+        if id in lists:
+            had = lists.part(id)
+            self._drop(id)
+        has: Part = ()
+        if self._number in homes:
+            lists.subscribe([subscription])
+            has = lists.part(id)
+        length_before = self._list(id).k if before else 0
+        moment = Moment(row[POSITION], None, lists.time)
+        placement = self._distribution.placement(subscription)
+        event = ListEvent(
+            id, moment, homes_before, homes, length_before, subscription.k, had, has, placement
+        )
+        self._note(event, output)
+        return []
+
+    def _resettle(self, row: dict[str, Any]) -> None:
+        """A list gets other homes; what is in it does not change."""
+        id, homes = row["id"], tuple(json.loads(row["region"]))
+        if self._number in homes and id not in self._lists:
+            self._lists.subscribe([self._list(id)])
+        elif self._number not in homes and id in self._lists:
+            self._drop(id)
+        self._whereabouts[id] = replace(self._whereabouts[id], homes=homes)
+
+    def _end(self, id: Id, known: Known, row: dict[str, Any], output: HostedOutput) -> None:
+        super()._end(id, known, row, output)
+        if id not in self._lists:
+            return
+        had, length = self._lists.part(id), self._lists.length(id)
+        self._drop(id)
+        if len(known.homes) > 1 or id in output.parts:
+            moment = Moment(row[POSITION], None, self._lists.time)
+            self._note(ListEvent(id, moment, known.homes, (), length, 0, had, (), ENDED), output)
+
+    def _drop(self, id: Id) -> None:
+        self._lists.unsubscribe(id)
+        self._placements.pop(id, None)

@@ -1,0 +1,19 @@
+"""`open_shard`: the results of a shard, of whichever class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.shard import HostedShard
+from nearcast.pipeline.hosted.spread.list_shard import ListShard
+from nearcast.pipeline.hosted.spread.shard import SpreadShard
+
+
+def open_shard(folder: Path | None, settings: ResultSettings, number: int) -> HostedShard:
+    """What a shard has saved there; a new one where there is nothing yet."""
+    way = settings.distribution
+    if way is not None:
+        kind = ListShard if way.merges_lists else SpreadShard
+        return kind.open(folder, settings, way, number)
+    return HostedShard(settings.new_broker()) if folder is None else HostedShard.load(folder)

@@ -1,0 +1,155 @@
+"""`PartLists`: top-k lists among the messages that one shard hears, which are parts of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearcast import storage
+from nearcast.batches import MessageBatch
+from nearcast.model import Id, TopKSubscription
+from nearcast.topk.distributions.shard_lists import ShardLists
+from nearcast.topk.distributions.stream_window import StreamWindow
+from nearcast.topk.index import Scoring
+from nearcast.topk.list_change import Ranked
+from nearcast.topk.windows import Window
+
+Part = tuple[tuple[Id, float, int], ...]
+"""(message, score, its number in the stream), best first: a list, or what one shard has of it."""
+
+_KIND = "part lists"
+
+
+@dataclass(frozen=True, slots=True)
+class PartChange:
+    """What a shard had of a list, and what it has."""
+
+    subscription_id: Id
+    before: Part
+    after: Part
+
+
+class PartLists:
+    """The lists of the subscriptions of a shard among the messages that it hears whole.
+
+    It hears of all others that they have come, so that it knows the window of the stream, and every
+    shard gives a message the same number.
+    """
+
+    def __init__(self, window: Window, scoring: Scoring) -> None:
+        self._lists = ShardLists.of(scoring)
+        self._window = StreamWindow(window)
+        self._length: dict[Id, int] = {}
+        self.now = -inf
+
+    def __len__(self) -> int:
+        return len(self._length)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._length
+
+    @property
+    def time(self) -> float:
+        """The latest that was heard of, for what no message causes."""
+        return self.now if isfinite(self.now) else 0.0
+
+    def length(self, id: Id) -> int:
+        """How many messages the list of a subscription has at the most."""
+        return self._length[id]
+
+    def ids(self) -> list[Id]:
+        """Of all that are here."""
+        return [*self._length]
+
+    def subscription(self, id: Id) -> TopKSubscription:
+        """One that is here."""
+        return self._lists.subscription(id)
+
+    def subscribe(self, subscriptions: list[TopKSubscription]) -> None:
+        """New ones come, or take the place of those of the same ids."""
+        self._lists.subscribe_many(subscriptions)
+        self._length |= {each.id: each.k for each in subscriptions}
+
+    def unsubscribe(self, id: Id) -> None:
+        """One goes."""
+        self._lists.unsubscribe(id)
+        del self._length[id]
+
+    def part(self, id: Id) -> Part:
+        """What there is here of a list."""
+        return _numbered(self._lists.results(id), self._window.number_of)
+
+    def publish(self, messages: MessageBatch) -> Iterator[PartChange]:
+        """Messages come together, those that are not for this shard bare: what that changes.
+
+        The message of an id that is in the window comes alone; ValueError where it does not.
+        """
+        ids = messages.ids.to_pylist()
+        withdrawn = next((id for id in ids if id in self._window), None)
+        if withdrawn is not None and len(ids) > 1:
+            raise ValueError(f"message {withdrawn!r} is in the window; publish it by itself")
+        times = np.maximum.accumulate(np.append(self.now, messages.time))[1:]
+        self.now = float(times[-1])
+        self._window.begin_step(withdrawn)
+        numbers, left = self._window.admit(ids, times.tolist())
+        rows = np.flatnonzero(np.diff(messages.word_start))
+        mine = messages if len(rows) == len(messages) else messages.take(rows)
+        left = left[np.append(rows, -1)]
+        return self._numbered_changes(self._lists.step(mine, numbers[rows], left, withdrawn))
+
+    def advance(self, now: float) -> Iterator[PartChange]:
+        """Time passes."""
+        self.now = max(now, self.now)
+        self._window.begin_step()
+        left = self._window.pass_time(self.now)
+        nothing = MessageBatch.from_messages([])
+        return self._numbered_changes(self._lists.step(nothing, np.empty(0), left, None))
+
+    def _numbered_changes(self, changes: list[tuple[Id, Ranked, Ranked]]) -> Iterator[PartChange]:
+        for id, before, after in changes:
+            yield PartChange(
+                id,
+                _numbered(before, self._window.number_before),
+                _numbered(after, self._window.number_of),
+            )
+
+    def save(self, path: Path) -> None:
+        """Write it to a file that is new."""
+        meta, arrays = self._lists.state()
+        own = {
+            "lists": meta,
+            "window": self._window.row(),
+            "length": [*self._length.items()],
+            "now": None if self.now == -inf else self.now,
+        }
+        storage.write_arrays(path, _KIND, own, arrays)
+
+    @classmethod
+    def load(cls, path: Path, window: Window, scoring: Scoring) -> PartLists:
+        """What `save` wrote."""
+        own, arrays = storage.read_arrays(path, _KIND)
+        made = cls(window, scoring)
+        made._lists = ShardLists.from_state(own["lists"], arrays)
+        made._window = StreamWindow.of_row(window, own["window"])
+        made._length = dict(own["length"])
+        made.now = -inf if own["now"] is None else own["now"]
+        return made
+
+
+def _numbered(ranked: Ranked, number_of: Callable[[Id], int]) -> Part:
+    return tuple((id, score, number_of(id)) for id, score in ranked)
+
+
+def merged(parts: list[Part], k: int) -> Part:
+    """The k best of several parts, which may have messages in common.
+
+    >>> merged([(("a", 0.5, 1), ("b", 0.2, 2)), (("c", 0.5, 3), ("b", 0.2, 2))], 3)
+    (('c', 0.5, 3), ('a', 0.5, 1), ('b', 0.2, 2))
+    """
+    every: dict[Any, tuple[Id, float, int]] = {each[0]: each for part in parts for each in part}
+    return tuple(sorted(every.values(), key=lambda each: (-each[1], -each[2]))[:k])
