@@ -69,8 +69,8 @@ def test_every_kind_is_measured(spark, tmp_path, monkeypatch, kind):
     assert {record.x for record in records} == {kind}
     alone, *streamed = [record for record in records if record.group == "kinds"]
     assert alone.series == "in one process"
-    assert {record.details["shards"] for record in streamed} == {1, 2}
-    assert all(0 < record.details["copies_a_message"] <= 2 for record in streamed)
+    assert {1, 2} <= {record.details["shards"] for record in streamed} <= {1, 2, 4}
+    assert all(0 < record.details["copies_a_message"] <= 4 for record in streamed)
     killed = [record for record in records if record.group == "recovery"]
     assert len(killed) == (kind != "boolean")
     assert all(record.details["recovery_seconds"] > 0 for record in killed)

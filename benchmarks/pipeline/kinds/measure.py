@@ -26,7 +26,8 @@ from nearcast.pipeline import Progress
 KINDS, RECOVERY = "kinds", "recovery"  # groups of records
 WARM, BATCHES, KILLS = 3, 8, 3
 STEPS = WARM + BATCHES + KILLS + 1
-SHARDS = (1, 2)
+SHARDS, SPREAD = (1, 2), 4
+"""Shards by hash; and by each distribution, so many that each can save something."""
 
 Say = Callable[[str], None]
 _Make = Callable[[int, int], StreamedKind]
@@ -51,7 +52,7 @@ class _Alone:
 def kind_records(
     spark: SparkSession, name: str, subscriptions: int | None, messages: int | None, say: Say
 ) -> Iterator[Record]:
-    """One process, then streams of one shard and of two, which must tell the same."""
+    """One process, then streams of some shards, which must tell the same."""
     make, usual, batch = ALL[name]
     say(f"{name}: data")
     kind = make(subscriptions or usual, min(messages or batch, batch))
@@ -60,13 +61,14 @@ def kind_records(
     forget_peak()
     alone = _in_one_process(kind, steps)
     yield _alone_record(kind, alone)
-    for shards in SHARDS:
-        # One shard has everything, however it is chosen.
-        for distribution in kind.distributions[: 1 if shards == 1 else None]:
-            say(f"{name}: {distribution}, {shards} shards")
-            give_back()
-            with tempfile.TemporaryDirectory() as folder:
-                yield from _streamed(spark, Path(folder), kind, steps, alone, distribution, shards)
+    ways = [("hash", shards) for shards in SHARDS]
+    if len(kind.distributions) > 1:
+        ways += [(distribution, SPREAD) for distribution in kind.distributions]
+    for distribution, shards in ways:
+        say(f"{name}: {distribution}, {shards} shards")
+        give_back()
+        with tempfile.TemporaryDirectory() as folder:
+            yield from _streamed(spark, Path(folder), kind, steps, alone, distribution, shards)
 
 
 def _in_one_process(kind: StreamedKind, steps: list[Step]) -> _Alone:

@@ -18,6 +18,7 @@ class Trending(KindWithResults):
     def __init__(self, subscriptions: int, messages: int, *, is_nearby: bool) -> None:
         self.name = "trending nearby" if is_nearby else "trending regions"
         self.index = "TermFields" if is_nearby else "CellRows"
+        self.distributions = ("hash",) if is_nearby else ("hash", "location")
         self.subscriptions, self.messages = subscriptions, messages
         self._workload = make(
             Settings(

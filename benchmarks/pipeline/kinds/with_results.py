@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from nearcast.batches import MessageBatch
 from nearcast.broker import Broker
 from nearcast.broker.kinds import Told
 from nearcast.model import Notification, TopKSubscription
-from nearcast.pipeline import Hash, ResultSettings
+from nearcast.pipeline import Hash, ResultSettings, plan_results
 from nearcast.pipeline.hosted.told import ToldColumns, with_result_columns
 from nearcast.pipeline.log.hosted_rows import Hosted
 from nearcast.pipeline.log.rows import subscribe_rows
@@ -21,6 +22,9 @@ from nearcast.pipeline.streaming import schema_of_matches
 _SCHEMA = with_result_columns(
     schema_of_matches({"subscription_ids": "bigint", "message_ids": "bigint"})
 )
+SAMPLE = 2_000
+"""Subscriptions from which a distribution is planned."""
+
 _Answer = tuple[Told, list[list[Notification]]]
 
 
@@ -42,7 +46,13 @@ class KindWithResults(StreamedKind):
         """As somebody would make it who has this kind alone."""
 
     def options(self, distribution: str, shards: int) -> dict[str, Any]:
-        return {"partitioning": Hash(shards), "results": self.settings}
+        if distribution == "hash":
+            return {"partitioning": Hash(shards), "results": self.settings}
+        plan = plan_results(
+            distribution, next(self.subscribed())[:SAMPLE], next(self.past()), shards,
+            total_subscriptions=self.subscriptions,
+        )  # fmt: skip
+        return {"results": replace(self.settings, distribution=plan.distribution)}
 
     def rows(self) -> Iterator[pa.Table]:
         for messages in self.past():
