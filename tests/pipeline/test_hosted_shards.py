@@ -472,6 +472,21 @@ def test_a_list_gets_other_words_in_the_middle_of_a_batch(words):
     ]
 
 
+def test_a_list_ends_and_begins_in_one_shard_in_the_middle_of_a_batch(words):
+    both, rain = (TopKSubscription("s", words, HERE, k=2) for words in ("tea jazz", "rain"))
+    words.run([*said("t"), *said("j", text="jazz"), *said("r", text="rain"), both])
+    assert words.told([("unsubscribe", "s"), rain, both]) == [
+        (5, None, "s", ["r"]),
+        (6, None, "s", ["j", "t"]),
+    ]
+    walk = MovingSubscription("s", "tea", Circle(HERE, 9.0))
+    words.run([*said("t2"), walk])
+    assert words.written["s"] == ("enter", ["t", "t2"])
+    words.run([both, ("unsubscribe", "s"), rain])
+    assert words.written["s"][0] == "top"
+    assert [id for id, _ in words.written["s"][1]] == ["r"]
+
+
 def test_many_messages_tell_a_merged_list_once(words):
     words.run([TopKSubscription("both", "tea jazz", HERE, k=2)])
     many = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,12 @@ class ListShard(SpreadShard):
         if id in self._lists:
             return Result("top", [(item, score) for item, score, _ in self._lists.part(id)])
         return super().result(id)
+
+    def changed_results(self, output: HostedOutput) -> Iterator[tuple[Id, Result | None]]:
+        for id, result in super().changed_results(output):
+            # Who merges the parts of a list writes it, too.
+            if id not in output.parts or id not in self._lists:
+                yield id, result
 
     def parts(self, ids: list[Id]) -> list[Part]:
         """What there is here of these lists, or would be if they were here."""

@@ -51,13 +51,14 @@ class MergedList:
 
     def play(self, events: list[tuple[int, ListEvent]], parts: dict[int, Part]) -> dict[int, Part]:
         """All events in their order, from the parts before the batch to those after it."""
-        self._right = merged([*parts.values()], events[0][1].length_before)
+        self._right = self.result = merged([*parts.values()], events[0][1].length_before)
         for _, at_once in groupby(events, key=lambda each: each[1].moment.position):
             together = [*at_once]
             event = together[0][1]
+            if self.result is None:  # it has begun anew, and may have been in one shard since
+                parts = {shard: each.before for shard, each in together}
+                self._right = merged([*parts.values()], event.length_before)
             parts |= {shard: each.after for shard, each in together}
-            if not event.homes_before:  # it is new
-                self._right = ()
             self.result = merged([*parts.values()], event.length) if event.homes else None
             if self.result is not None and event.is_right(self.result):
                 self._tell(event.moment, self.result)

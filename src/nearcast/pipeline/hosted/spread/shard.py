@@ -70,11 +70,7 @@ class SpreadShard(HostedShard):
     def changed_results(self, output: HostedOutput) -> Iterator[tuple[Id, Result | None]]:
         for id, result in super().changed_results(output):
             known = self._whereabouts.get(id)
-            if known is None:
-                is_mine = self._hears_everything
-            else:  # who merges the parts of a list writes it, too
-                is_mine = known.homes == (self._number,) and id not in output.parts
-            if is_mine:
+            if known.homes == (self._number,) if known else self._hears_everything:
                 yield id, result
 
     # ------------------------------------------------------------------ rows
