@@ -74,8 +74,9 @@ def random_events(seed, length):
 class OneBroker:
     """All in one process."""
 
-    def __init__(self, window):
-        self.broker = Broker(top=ScanTopK(window, lateness=float("inf")), moving=ScanMoving())
+    def __init__(self, window, statistics=None):
+        top = ScanTopK(window, statistics=statistics, lateness=float("inf"))
+        self.broker = Broker(top=top, moving=ScanMoving())
         self._kinds = {}
         self.refused = []  # ids of rows that break a rule
         self.matches = []
@@ -139,7 +140,7 @@ def cells(shards):
     return Cells(tree, (0.15, 0.15))
 
 
-def spread(name, shards, seed):
+def spread(name, shards, seed, **options):
     """How results are spread: planned for a history that is not the one to come, but for cells."""
     if name == "cells":
         return ResultDistribution(shards, cells(shards))
@@ -147,5 +148,7 @@ def spread(name, shards, seed):
     lists = {each.id: each for each in events if isinstance(each, TopKSubscription)}
     messages = {each.id: each for each in events if isinstance(each, Message)}
     batch = MessageBatch.from_messages(messages.values())
-    plan = plan_results(name, [*lists.values()], batch, shards, total_subscriptions=10**6)
+    plan = plan_results(
+        name, [*lists.values()], batch, shards, total_subscriptions=10**6, **options
+    )
     return replace(plan.distribution, cells=cells(shards))

@@ -27,7 +27,7 @@ from nearcast.pipeline.hosted.shard import Result
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.partitioning import Hash, Location, hash_ids
 from nearcast.storage import BadFile, read_json, write_json
-from nearcast.topk import CountWindow
+from nearcast.topk import CountWindow, WordStatistics
 from nearcast.topk.distributions import ByKeyword, ByPrefix, WordRanges
 from tests.pipeline.hosted_histories import OneBroker, cells, random_events, spread
 from tests.pipeline.in_process import InProcessStream, log_table, planned
@@ -53,6 +53,7 @@ class Story:
             window,
             half_life=options.pop("half_life", 3600.0),
             distribution=options.pop("distribution", None),
+            statistics=options.pop("statistics", WordStatistics()),
         )
         self.stream = InProcessStream(folder, way, results=settings, **options)
         self.batch = -1
@@ -320,13 +321,15 @@ def test_whatever_way_matches_are_divided(tmp_path):
     play(tmp_path, 4, planned(Location, 3), 150)
 
 
-def play(folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_each=True):
+def play(
+    folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_each=True, **options
+):
     """Batches, restarts, lost keepers, batches that come again, snapshots now and then.
 
     `tells_each`: are all changes told, or of top-k lists only some of a batch?
     """
-    story = Story(folder, way=way, snapshot_after=40, distribution=distribution)
-    one, draw = OneBroker(WINDOW), random.Random(seed)
+    story = Story(folder, way=way, snapshot_after=40, distribution=distribution, **options)
+    one, draw = OneBroker(WINDOW, **options), random.Random(seed)
     events, snapshots, written, lists = random_events(seed, length), set(), {}, {}
     while batch := list(islice(events, draw.choice(sizes))):
         expected, refused = [], len(one.refused)
@@ -374,18 +377,23 @@ def play(folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_
     assert snapshots
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["location", "keyword", "cells"])
 @pytest.mark.parametrize("shards", [1, 2, 5])
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 12))]
-)
-def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards, seed):
+@pytest.mark.parametrize("seed", range(1, 12))
+def test_spread_shards_have_what_one_broker_has_in_any_history(tmp_path, name, shards, seed):
     distribution = spread(name, shards, seed)
     play(tmp_path, seed, distribution.cells.tree, 400, distribution)
 
 
+@pytest.mark.parametrize(("name", "shards"), [("location", 2), ("keyword", 5), ("cells", 5)])
+def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards):
+    distribution = spread(name, shards, 1)
+    play(tmp_path, 1, distribution.cells.tree, 400, distribution)
+
+
 @pytest.mark.parametrize(("sizes", "tells_each"), [((1,), True), ((3, 17, 90), False)])
-@pytest.mark.parametrize("shards", [2, 5])
+@pytest.mark.parametrize("shards", [pytest.param(2, marks=pytest.mark.thorough), 5])
 @pytest.mark.parametrize(
     "seed", [3, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(4, 12))]
 )
@@ -394,6 +402,23 @@ def test_lists_by_prefix_are_right_after_each_batch(tmp_path, seed, shards, size
     length = 150 if tells_each else 400
     way = distribution.cells.tree
     play(tmp_path, seed, way, length, distribution, sizes=sizes, tells_each=tells_each)
+
+
+STATISTICS = WordStatistics(100, {"tea": 90, "cake": 40, "jazz": 1})
+
+
+def test_words_weigh_what_the_statistics_say(tmp_path):
+    play(tmp_path, 5, Hash(2), 200, statistics=STATISTICS)
+
+
+def test_words_weigh_what_the_statistics_say_in_shards_of_words(tmp_path):
+    way = spread("keyword", 2, 5, statistics=STATISTICS)
+    play(tmp_path, 5, way.cells.tree, 200, way, statistics=STATISTICS)
+
+
+def test_a_distribution_for_other_statistics_is_refused():
+    with pytest.raises(ValueError, match="planned for other word statistics than those"):
+        ResultSettings(WINDOW, distribution=spread("keyword", 2, 5), statistics=STATISTICS)
 
 
 @pytest.fixture

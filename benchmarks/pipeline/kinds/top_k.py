@@ -29,8 +29,11 @@ class TopK(KindWithResults):
         self._workload = make(
             Settings(subscriptions=subscriptions, window=window, messages=messages)
         )
-        self._max_dist = self._workload.max_dist
-        self.settings = ResultSettings(CountWindow(window), max_dist=self._max_dist)
+        self.settings = ResultSettings(
+            CountWindow(window),
+            max_dist=self._workload.max_dist,
+            statistics=self._workload.statistics,
+        )
 
     def past(self) -> Iterator[MessageBatch]:
         return self._workload.fill()
@@ -39,8 +42,11 @@ class TopK(KindWithResults):
         return self._workload.subscriptions()
 
     def new_broker(self) -> Broker:
-        window = self.settings.window
-        lists = ParallelLists(window, parts=THREADS, max_dist=self._max_dist, lateness=inf)
+        settings = self.settings
+        lists = ParallelLists(
+            settings.window, parts=THREADS, max_dist=settings.max_dist,
+            statistics=settings.statistics, lateness=inf,
+        )  # fmt: skip
         return Broker(top=lists)
 
     def step(self, number: int) -> Step:

@@ -50,7 +50,7 @@ class KindWithResults(StreamedKind):
             return {"partitioning": Hash(shards), "results": self.settings}
         plan = plan_results(
             distribution, next(self.subscribed())[:SAMPLE], next(self.past()), shards,
-            total_subscriptions=self.subscriptions,
+            total_subscriptions=self.subscriptions, statistics=self.settings.statistics,
         )  # fmt: skip
         return {"results": replace(self.settings, distribution=plan.distribution)}
 

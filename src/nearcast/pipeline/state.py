@@ -37,6 +37,7 @@ READABLE = (1, FORMAT, RESHARDED)
 SPARK, SAVED = "spark", "nearcast"
 """The folders of a checkpoint: Spark's own, and this one."""
 
+LONGEST_SHOWN = 300  # letters of a value in a message
 _ABOUT, _PARTITIONING, _NEW_SHARDS = "state.json", "partitioning.near", "shards-"
 _DISTRIBUTION, _MERGED = "distribution.json", "merged"
 _SNAPSHOT = re.compile(r"snapshot-(\d{12})-[0-9a-f]{32}")
@@ -119,8 +120,8 @@ class StateFolder:
                     name in facts_of(partitioning)
                 )
                 raise BadCheckpoint(
-                    f"{folder} was made with {name} {content.get(name)!r}, now it is "
-                    f"{value!r}; these are fixed for the life of a checkpoint: use the old "
+                    f"{folder} was made with {name} {_shown(content.get(name))}, now it is "
+                    f"{_shown(value)}; these are fixed for the life of a checkpoint: use the old "
                     f"value, or a new checkpoint{way_out}"
                 )
         state.remove_replaced()
@@ -365,3 +366,9 @@ def _read_about(path: Path) -> dict[str, Any]:
     if "key" not in content:
         raise BadCheckpoint(f"{path} is damaged: it has no key; restore the whole checkpoint")
     return content
+
+
+def _shown(value: Any) -> str:
+    """For a message; word statistics may have a million words."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

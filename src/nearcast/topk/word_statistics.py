@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import log, sqrt
+from typing import Any
 
 from nearcast.model import Message
 from nearcast.model._checks import positive_count
@@ -51,6 +52,20 @@ class WordStatistics:
             documents += 1
             frequencies.update(set(message.keywords))
         return cls(max(1, documents), dict(frequencies))
+
+    def row(self) -> dict[str, Any]:
+        """All of it, as JSON."""
+        return {"documents": self.documents, "frequencies": dict(self.frequencies)}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> WordStatistics:
+        """The statistics whose `row` this is.
+
+        >>> statistics = WordStatistics(100, {"the": 90, "jazz": 2})
+        >>> WordStatistics.of_row(statistics.row()) == statistics
+        True
+        """
+        return cls(row["documents"], row["frequencies"])
 
     def idf(self, word: str) -> float:
         """The inverse document frequency: ln(1 + N / (1 + df))."""

@@ -14,7 +14,6 @@ from nearcast.batches import MessageBatch
 from nearcast.model import (
     Circle,
     MovingSubscription,
-    Space,
     Subscription,
     TopKSubscription,
     TrendingSubscription,
@@ -24,13 +23,13 @@ from nearcast.pipeline.log.hosted_rows import Hosted
 from nearcast.pipeline.safe_distance import LOOK_AHEAD
 from nearcast.topk.distributions import ByKeyword, ByPrefix, Distribution, Placement
 from nearcast.topk.distributions.kinds import KINDS
-from nearcast.topk.index import Scoring
+from nearcast.topk.word_statistics import WordStatistics
 
 AROUND_THE_EARTH = 5e7
 """Metres; a circle so large is everywhere."""
 
-SCORING = Scoring.of(Space.EARTH, None, None)
-"""What words weigh in streams, for plans and for the shards of words: all the same."""
+NO_STATISTICS = WordStatistics()
+"""All words weigh the same."""
 
 Homes = tuple[int, ...]
 """The shards that a subscription is in: one, but for top-k lists that are merged."""
@@ -46,6 +45,7 @@ class ResultDistribution:
 
     - `cells`: for moving subscriptions and for terms in a region; None: nothing is planned
     - `top`: for the best messages; None: nothing is planned
+    - `statistics`: how much words weigh for them
 
     A distribution never changes.
     """
@@ -53,6 +53,7 @@ class ResultDistribution:
     shards: int
     cells: Cells | None = None
     top: Distribution | None = None
+    statistics: WordStatistics = NO_STATISTICS
 
     @property
     def everything(self) -> int:
@@ -97,7 +98,7 @@ class ResultDistribution:
     def placement(self, subscription: TopKSubscription) -> Placement:
         """The shards that a list of the best messages may need."""
         assert self.top is not None
-        return self.top.placement(subscription, SCORING.statistics)
+        return self.top.placement(subscription, self.statistics)
 
     def hear(self, messages: MessageBatch) -> NDArray[np.bool_]:
         """Which messages each shard has to hear whole; bool[messages, shards]."""
@@ -106,7 +107,7 @@ class ResultDistribution:
         if self.cells:
             heard |= self.cells.hear(messages)
         if self.top:
-            heard |= self.top.targets(messages, SCORING.statistics)
+            heard |= self.top.targets(messages, self.statistics)
         return heard
 
     def row(self) -> dict[str, Any]:
@@ -115,13 +116,15 @@ class ResultDistribution:
             "shards": self.shards,
             "cells": self.cells and self.cells.row(),
             "top": self.top and [self.top.name, self.top.row()],
+            "statistics": self.statistics.row(),
         }
 
     @classmethod
     def of_row(cls, row: dict[str, Any]) -> Self:
         """The distribution whose `row` this is."""
         top = row["top"] and KINDS[row["top"][0]].of_row(row["top"][1])
-        return cls(row["shards"], row["cells"] and Cells.of_row(row["cells"]), top)
+        cells = row["cells"] and Cells.of_row(row["cells"])
+        return cls(row["shards"], cells, top, WordStatistics.of_row(row["statistics"]))
 
     def fingerprint(self) -> str:
         """The same for two distributions exactly when they are alike."""

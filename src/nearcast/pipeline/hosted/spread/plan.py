@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearcast.batches import MessageBatch
-from nearcast.model import MovingSubscription, TopKSubscription, TrendingSubscription
+from nearcast.model import MovingSubscription, Space, TopKSubscription, TrendingSubscription
 from nearcast.pipeline.hosted.spread.cells import Cells
-from nearcast.pipeline.hosted.spread.distribution import SCORING, ResultDistribution
+from nearcast.pipeline.hosted.spread.distribution import NO_STATISTICS, ResultDistribution
 from nearcast.pipeline.log.hosted_rows import Hosted
 from nearcast.pipeline.partitioning.partitioning import check_shards
 from nearcast.topk.distributions.choose import AUTO, Prediction, loads, reason_for
 from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.distributions.lowest_scores import lowest_scores
+from nearcast.topk.index import Scoring
+from nearcast.topk.word_statistics import WordStatistics
 
 HASH, LOCATION = "hash", "location"
 NAMES = tuple(KINDS)
@@ -42,8 +44,11 @@ def plan_results(
     shards: int,
     *,
     total_subscriptions: int,
+    statistics: WordStatistics = NO_STATISTICS,
 ) -> ResultPlan:
     """How to spread subscriptions that have a result, of which these are samples, over shards.
+
+    `statistics` are those of the `ResultSettings`.
 
     | name | moving, terms in a region | the best messages |
     |---|---|---|
@@ -74,7 +79,9 @@ every shard hears all messages |
     considered: dict[str, ResultDistribution | None] = {}
     for each in NAMES if name == AUTO else [name]:
         try:
-            considered[each] = _planned(each, subscriptions, messages, shards, total_subscriptions)
+            considered[each] = _planned(
+                each, subscriptions, messages, shards, total_subscriptions, statistics
+            )
         except ValueError:
             if name != AUTO:
                 raise
@@ -87,7 +94,12 @@ every shard hears all messages |
 
 
 def _planned(
-    name: str, subscriptions: Sequence[Hosted], messages: MessageBatch, shards: int, total: int
+    name: str,
+    subscriptions: Sequence[Hosted],
+    messages: MessageBatch,
+    shards: int,
+    total: int,
+    statistics: WordStatistics,
 ) -> ResultDistribution | None:
     if name == HASH:
         return None
@@ -110,8 +122,12 @@ def _planned(
         cells = Cells.plan(regions, messages, divided, shards, share)
     if lists:
         share = max(1, total * len(lists) // len(subscriptions))
-        top = KINDS[name].plan(lists, messages, shards, SCORING, share)
-    return ResultDistribution(shards, cells, top)
+        top = KINDS[name].plan(lists, messages, shards, _scoring(statistics), share)
+    return ResultDistribution(shards, cells, top, statistics)
+
+
+def _scoring(statistics: WordStatistics) -> Scoring:
+    return Scoring.of(Space.EARTH, None, statistics)
 
 
 def _predict(
@@ -127,8 +143,9 @@ def _predict(
         kept = np.zeros(shards)
         lists = [each for each in subscriptions if isinstance(each, TopKSubscription)]
         if way.top:
-            lowest = lowest_scores(lists, messages, SCORING)
-            share_of_lists, _ = loads(way.top, lists, lowest, messages, SCORING)
+            scoring = _scoring(way.statistics)
+            lowest = lowest_scores(lists, messages, scoring)
+            share_of_lists, _ = loads(way.top, lists, lowest, messages, scoring)
             kept += share_of_lists * len(lists) / len(subscriptions)
         for each in subscriptions:
             if way.top is None or not isinstance(each, TopKSubscription):
