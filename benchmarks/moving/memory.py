@@ -97,7 +97,10 @@ FIGURE = Figure(
     name=NAME,
     title="A hundred timestamps",
     x_label="timestamps so far",
-    finding="The process stays as large as it was after the first ten, within a tenth.",
+    finding=(
+        "The process is as large after a hundred as after ten; in between, quadtrees grow until "
+        "they are made anew."
+    ),
     panels=(
         Panel("memory", None, "rss_bytes", "resident set (bytes)", shows_limit=False),
         Panel("a message arrives, another expires", None, *MESSAGE, shows_limit=False),
