@@ -137,6 +137,8 @@ def test_a_process_of_its_own_matches_and_an_interrupted_one_leaves_nothing(inpu
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Tests in the background of a shell ignore Ctrl-C, and so would whom they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with running:
         said = [running.stderr.readline()]
