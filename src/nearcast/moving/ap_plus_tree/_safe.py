@@ -25,6 +25,20 @@ def slacks(messages, boxes, rows, slots, slack):
 
 
 @njit(cache=True, nogil=True)
+def signs_among(messages, old, old_row, new, rows, slots, is_earth):
+    """What becomes of messages when regions change: 1 for one that enters, -1 for one that leaves.
+
+    Message slots[i] is asked of row rows[i] of `new`, and of the row of `old` that belongs to it.
+    """
+    signs = np.empty(len(rows), np.int8)
+    for i in range(len(rows)):
+        was = meets(old, np.int64(old_row[rows[i]]), is_earth, messages, slots[i])
+        is_now = meets(new, rows[i], is_earth, messages, slots[i])
+        signs[i] = np.int8(is_now) - np.int8(was)
+    return signs
+
+
+@njit(cache=True, nogil=True)
 def kept_if_in(found, found_end, regions, is_earth, places):
     """Of the subscriptions found for each message, those whose region it is in: (found, end).
 

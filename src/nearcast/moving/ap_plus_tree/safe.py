@@ -14,7 +14,7 @@ from nearcast.growing_array import GrowingArray
 from nearcast.model import Id, Space, Subscription
 from nearcast.moving._flat.messages import RECTS, RECTS_AT, Messages
 from nearcast.moving._flat.sides import Found, Sides
-from nearcast.moving.ap_plus_tree._safe import kept_if_in, slacks
+from nearcast.moving.ap_plus_tree._safe import kept_if_in, signs_among, slacks
 from nearcast.moving.ap_plus_tree.index import APPlusTree
 from nearcast.moving.late_positions import LatePositions
 from nearcast.space import RegionColumn
@@ -129,23 +129,21 @@ class APPlusTreeSafe(APPlusTree):
         silent = is_box & (gone < self._slack.used[slots] * (1.0 - ROUNDING))
         rows = np.flatnonzero(~silent)
         reported, there = slots[rows], regions.take(rows)
-        found = self._differences(
-            reported,
-            Sides.at(self._current, reported.astype(np.int64)),
-            Sides.at(there, np.arange(len(rows))),
-        )
+        drawn_out, slack = self._drawn_out(there, is_box[rows])
+        near = self._near(reported, drawn_out, slack)
+        found = self._changes(reported, there, drawn_out, slack, near)
+        slacks(self._messages.messages, shape[rows], near.rows, near.slots, slack)
         self._current.put(slots, regions)
-        self._anchor.used[reported] = shape[rows]
-        self._slack.used[reported] = self._slack_of(reported, there, is_box[rows])
+        self._anchor.used[reported], self._slack.used[reported] = shape[rows], slack
         self._relocate(reported, self._impact(reported, there))
         self._moves += len(slots)
         self._reports += len(rows)
         return found._replace(rows=rows[found.rows])
 
-    def _slack_of(
-        self, slots: NDArray[np.int32], regions: RegionColumn, is_box: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        """How far borders may move, by the messages that are there now."""
+    def _drawn_out(
+        self, regions: RegionColumn, is_box: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Boxes with the most slack there may be, and that slack; 0 where there may be none."""
         boxes = np.where(is_box[:, None], regions.kernel_arrays()[1], 0.0)
         sides = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])
         slack: NDArray[np.float64] = self._look_ahead * sides
@@ -155,16 +153,55 @@ class APPlusTreeSafe(APPlusTree):
         else:
             within = (np.abs(drawn_out) < 1e30).all(axis=1)
         slack[~within] = 0.0
+        return drawn_out, slack
+
+    def _near(
+        self, slots: NDArray[np.int32], drawn_out: NDArray[np.float64], slack: NDArray[np.float64]
+    ) -> Found:
+        """The messages in boxes that are drawn out."""
         rows = np.flatnonzero(slack > 0.0)
-        if len(rows):
-            around = RegionColumn.of_boxes(drawn_out[rows], self.space)
-            near = self._differences(
-                slots[rows],
-                Sides.nowhere(around, len(rows)),
-                Sides.at(around, np.arange(len(rows))),
-            )
-            slacks(self._messages.messages, boxes, rows[near.rows], near.slots, slack)
-        return slack
+        around = RegionColumn.of_boxes(drawn_out[rows], self.space)
+        near = self._differences(
+            slots[rows],
+            Sides.nowhere(around, len(rows)),
+            Sides.at(around, np.arange(len(rows))),
+        )
+        return near._replace(rows=rows[near.rows])
+
+    def _changes(
+        self,
+        slots: NDArray[np.int32],
+        regions: RegionColumn,
+        drawn_out: NDArray[np.float64],
+        slack: NDArray[np.float64],
+        near: Found,
+    ) -> Found:
+        """What subscriptions gain and lose: among the messages near them, where these are all."""
+        kind, shape = (column[slots] for column in self._current.kernel_arrays()[:2])
+        is_near = (slack > 0.0) & (kind == BOX) & (shape[:, 0] <= shape[:, 2])
+        is_near &= (shape[:, :2] >= drawn_out[:, :2]).all(axis=1)
+        is_near &= (shape[:, 2:] <= drawn_out[:, 2:]).all(axis=1)
+        known = is_near[near.rows]
+        places, slots_near = near.rows[known], near.slots[known]
+        signs = signs_among(
+            self._messages.messages, self._current.kernel_arrays(), slots, regions.kernel_arrays(),
+            places, slots_near, self.space is Space.EARTH,
+        )  # fmt: skip
+        others = np.flatnonzero(~is_near)
+        found = self._differences(
+            slots[others],
+            Sides.at(self._current, slots[others].astype(np.int64)),
+            Sides.at(regions, others),
+        )
+        changed = signs != 0
+        rows = np.concatenate([places[changed], others[found.rows]])
+        order = np.argsort(rows, kind="stable")
+        return Found(
+            rows[order],
+            np.concatenate([signs[changed], found.signs])[order],
+            np.concatenate([slots_near[changed], found.slots])[order],
+            near.candidates + found.candidates,
+        )
 
     def _impact(self, slots: NDArray[np.int32], regions: RegionColumn) -> RegionColumn:
         """What the tree holds: boxes drawn out by their slack, other regions as they are."""
