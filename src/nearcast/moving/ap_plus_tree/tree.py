@@ -145,8 +145,9 @@ class ListsInTree:
     """The m-lists of a tree, as an index of messages.
 
     Messages that are gone stay in the lists until half as many are gone as are live (lazy
-    deletion); then the lists are made again. So they are when a quarter of the postings is at inner
-    nodes, because what was a leaf when they came is none any more.
+    deletion); then the lists are made again. So they are when a sixteenth of the postings is at
+    inner nodes, because what was a leaf when they came is none any more, and all who pass there
+    look at them.
     """
 
     def __init__(
@@ -169,7 +170,7 @@ class ListsInTree:
         return (
             self._tree.are_void
             or self._gone > FEW + live // 2
-            or int(used[INNER]) > FEW + int(used[HELD]) // 4
+            or int(used[INNER]) > FEW + int(used[HELD]) // 16
         )
 
     def make_anew(self, messages: Messages, live: NDArray[np.int64]) -> None:
