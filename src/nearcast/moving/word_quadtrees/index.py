@@ -19,7 +19,7 @@ class WordQuadtrees(FlatMoving):
     `RarestWordTree`. A subscription that moves walks the quadtree of its rarest word over the old
     region and over the new one, but for what lies in both, and finds what it loses and gains.
 
-    Costs: a move, the walk, and a removal and an insertion in the tree of subscriptions; a message,
+    Costs: a move, the walk, and another box where the tree of subscriptions has it; a message,
     matching twice, when it comes and when it goes, and a posting of 8 bytes for each word.
 
     Parameters

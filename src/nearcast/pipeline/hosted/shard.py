@@ -12,12 +12,18 @@ from nearcast.broker import Broker
 from nearcast.broker.broker import AnySubscription
 from nearcast.durable_files import whole_folder
 from nearcast.model import Id, Notification, Subscription, TopKSubscription
-from nearcast.pipeline.hosted.rows import HostedRows, is_for_all, is_prepare, subscribe_kind
+from nearcast.pipeline.hosted.rows import (
+    RESETTLE,
+    HostedRows,
+    is_for_all,
+    is_prepare,
+    subscribe_kind,
+)
 from nearcast.pipeline.hosted.settings import FORMAT
 from nearcast.pipeline.hosted.spread.list_events import ListEvent
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
-from nearcast.pipeline.log.schema import SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
+from nearcast.pipeline.log.schema import MOVE, SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
 from nearcast.pipeline.rows import POSITION, Rows
 from nearcast.pipeline.safe_distance import SafeDistance, SafeDistances, is_hidden
 from nearcast.storage import BadFile, read_json, write_json
@@ -67,7 +73,7 @@ class HostedShard:
     """
 
     _refuses = True
-    """Is it this shard that tells of rows that break a rule?"""
+    """Is it this shard that tells of rows that break a rule, and of ids that nobody knows?"""
 
     def __init__(self, broker: Broker, terms: Sequence[Id] = ()) -> None:
         self._broker = broker
@@ -171,7 +177,7 @@ class HostedShard:
     # ------------------------------------------------------------------ rows
 
     def needed(self, rows: HostedRows, output: HostedOutput) -> HostedRows:
-        """The rows that concern somebody; of ids to be ended that are not here `output` is told."""
+        """The rows that concern somebody; of ids to be ended that nobody knows `output` is told."""
         output.copies = len(rows.messages or ())
         if rows.others is None:
             return rows
@@ -179,13 +185,17 @@ class HostedShard:
         keep = []
         columns = (rows.others[name].to_pylist() for name in ("kind", "id", POSITION))
         for kind, id, position in zip(*columns, strict=True):
-            is_here = id in subscribed or id in self._broker
+            is_known = id in subscribed or self._knows(id)
             if kind in SUBSCRIBE_HOSTED:
                 subscribed.add(id)
-            elif kind == UNSUBSCRIBE and not is_here:
+            elif kind == UNSUBSCRIBE and not is_known and self._refuses:
                 output.unknown.append((id, position))
-            keep.append(is_here or is_for_all(kind) or kind in SUBSCRIBE_HOSTED or kind == "move")
+            keep.append(is_known or is_for_all(kind) or kind in (*SUBSCRIBE_HOSTED, MOVE, RESETTLE))
         return rows if all(keep) else rows.with_others(keep)
+
+    def _knows(self, id: Id) -> bool:
+        """Is there a subscription of this id, of which this shard has to hear?"""
+        return id in self._broker
 
     def apply(self, rows: HostedRows, output: HostedOutput) -> None:
         """Take in the rows of a batch, and note what they did.
@@ -303,7 +313,7 @@ class HostedShard:
             case kind if is_prepare(kind):
                 broker.prepare_for(hosted_subscription(row | {"kind": subscribe_kind(kind)}))
                 return []
-            case "move":
+            case kind if kind == MOVE:
                 if id not in broker:
                     raise ValueError(f"subscription {id!r} has no result that could move")
                 place, wants_safe = place_of(row)

@@ -10,7 +10,7 @@ from typing import Any
 from nearcast.broker import Broker
 from nearcast.broker.kinds import at_place
 from nearcast.model import Id, NearbyTrendingSubscription, Notification, TopKSubscription
-from nearcast.pipeline.hosted.rows import RESETTLE, HostedRows, is_for_all
+from nearcast.pipeline.hosted.rows import HostedRows, is_for_all
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard, Result
 from nearcast.pipeline.hosted.spread.bare import with_bare
@@ -77,24 +77,16 @@ class SpreadShard(HostedShard):
 
     def needed(self, rows: HostedRows, output: HostedOutput) -> HostedRows:
         """The rows that concern somebody, here or elsewhere; messages that do not, bare."""
-        if rows.messages is not None:
-            is_whole = self._distribution.hear(rows.messages.batch)[:, self._number]
-            output.copies = int(is_whole.sum())
-            heard = replace(rows.messages, batch=with_bare(rows.messages.batch, is_whole))
-            rows = replace(rows, messages=heard)
-        if rows.others is None:
+        rows = super().needed(rows, output)
+        if rows.messages is None:
             return rows
-        subscribed: set[Id] = set()
-        keep = []
-        columns = (rows.others[name].to_pylist() for name in ("kind", "id", POSITION))
-        for kind, id, position in zip(*columns, strict=True):
-            is_known = id in subscribed or id in self._whereabouts
-            if kind in SUBSCRIBE_HOSTED:
-                subscribed.add(id)
-            elif kind == UNSUBSCRIBE and not is_known and self._hears_everything:
-                output.unknown.append((id, position))
-            keep.append(is_known or is_for_all(kind) or kind in (*SUBSCRIBE_HOSTED, MOVE, RESETTLE))
-        return rows if all(keep) else rows.with_others(keep)
+        is_whole = self._distribution.hear(rows.messages.batch)[:, self._number]
+        output.copies = int(is_whole.sum())
+        heard = replace(rows.messages, batch=with_bare(rows.messages.batch, is_whole))
+        return replace(rows, messages=heard)
+
+    def _knows(self, id: Id) -> bool:
+        return id in self._whereabouts
 
     def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
         """Take in new top-k lists together; False, and nothing has changed, if one is not new."""
