@@ -28,11 +28,11 @@ PAPER = Scale(
 DOCUMENTS = 10_000
 """Before those that are measured, as in the paper."""
 
-SLOW_REGIONS, SLOW_NEARBY = 1_000_000, 2_000
+SLOW_REGIONS, SLOW_NEARBY = 1_000_000, 50_000
 """Subscriptions with which the classes of the paper are measured where others have more: their
-tables of all terms fill the memory, or a document takes them a second for each 10,000 people."""
+tables of all terms fill the memory, or a document takes them seconds for a million people."""
 
-SLOW_MESSAGES = 50
+SLOW_MESSAGES = 20
 """And documents of a pass, around places."""
 
 ARRIVING = ("microseconds_per_message", "µs a document")
@@ -89,7 +89,7 @@ def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
     for data in scale.data:
         for is_nearby, few in ((False, SLOW_REGIONS), (True, SLOW_NEARBY)):
             takes_part = [each for each in contenders if each.is_nearby == is_nearby]
-            usual = replace(settings_of(scale, data), is_nearby=is_nearby)
+            usual = (nearby_settings_of if is_nearby else settings_of)(scale, data)
             smaller = replace(usual, subscriptions=min(few, usual.subscriptions))
             if is_nearby:
                 smaller = replace(smaller, messages=min(SLOW_MESSAGES, usual.messages))

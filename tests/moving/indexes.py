@@ -21,6 +21,6 @@ INDEXES = {
     "ScanMoving": ScanMoving,
     "WordQuadtrees": WordQuadtrees,
     "APPlusTree": partial(APPlusTree, most_copies=3, tree=SMALL_TREE),
-    "APPlusTreeSafe": partial(APPlusTreeSafe, most_copies=3, tree=SMALL_TREE),
+    "APPlusTreeSafe": partial(APPlusTreeSafe, tree=SMALL_TREE),
 }
 RIVALS = {kind.__name__: kind for kind in (APPlusK, APPlusS, IQPlus, RQPlus, SSIndex, KKIndex)}

@@ -6,7 +6,7 @@ import pytest
 from nearcast.boolean.ap_tree._moving_cost import LONGEST, moving_cost, timestamps_until_drift
 from nearcast.boolean.ap_tree._plan import Settings
 from nearcast.model import Box, Message, Point, Subscription
-from nearcast.moving import APPlusTree, APPlusTreeSafe
+from nearcast.moving import APPlusTree, APPlusTreeSafe, Communication
 
 STILL = Settings(16, 10, 8.0, 0, 0, 0, 0.001, 0.001)
 
@@ -59,27 +59,27 @@ def test_the_tree_learns_how_subscriptions_move():
 
 def test_a_client_in_its_safe_region_sends_nothing():
     index = APPlusTreeSafe(look_ahead=2.0)
-    index.subscribe(Subscription("s", "tea", Box(0, 0, 1, 1)))
     index.publish(Message(1, keywords=["tea"], at=Point(2.5, 0.5)))
-    index.move("s", Box(0, 0, 1, 1))  # the first one is reported: the message is 1.5 away
+    index.subscribe(Subscription("s", "tea", Box(0, 0, 1, 1)))  # the message is 1.5 away
     for step in (0.5, 1.0, 1.4):
         assert index.move("s", Box(step, 0, 1 + step, 1)) == []
-    assert index.communication.reports == 1
+    assert index.communication == Communication(moves=3, reports=0, contacts=0)
     assert [change.sign for change in index.move("s", Box(1.5, 0, 2.5, 1))] == [1]
-    assert index.communication.reports == 2
+    assert index.communication.reports == 1
 
 
-def test_a_client_is_asked_when_a_message_comes_near():
+def test_a_client_is_asked_when_a_message_comes_near_and_may_be_silent_again():
     index = APPlusTreeSafe(look_ahead=2.0)
     index.subscribe(Subscription("s", "tea", Box(0, 0, 1, 1)))
-    index.move("s", Box(0, 0, 1, 1))
     index.move("s", Box(1, 0, 2, 1))
     assert index.publish(Message(1, keywords=["cake"], at=Point(2.5, 0.5))) == []
     assert index.communication.contacts == 0
     assert index.publish(Message(2, keywords=["tea"], at=Point(2.5, 0.5))) == []
-    assert [c.message_id for c in index.publish(Message(3, keywords=["tea"], at=Point(1, 1)))] == [
+    assert index.communication == Communication(moves=1, reports=0, contacts=1)
+    index.move("s", Box(1.4, 0, 2.4, 1))
+    assert index.communication.reports == 0
+    assert [c.message_id for c in index.publish(Message(3, keywords=["tea"], at=Point(2, 1)))] == [
         3
     ]
-    communication = index.communication
-    assert (communication.reports, communication.contacts) == (1, 1)
-    assert [change.message_id for change in index.move("s", Box(1.6, 0, 2.6, 1))] == [2, 3]
+    assert index.communication == Communication(moves=2, reports=0, contacts=2)
+    assert [change.message_id for change in index.move("s", Box(1.6, 0, 2.6, 1))] == [2]

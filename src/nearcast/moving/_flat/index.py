@@ -31,7 +31,7 @@ from nearcast.moving.late_positions import LatePositions
 from nearcast.space import RegionColumn
 from nearcast.space.region_column import EVERYWHERE
 
-_Told = TypeVar("_Told", list[Change], Changes)
+Told = TypeVar("Told", list[Change], Changes)
 
 
 class MessageLists(Protocol):
@@ -252,9 +252,7 @@ class FlatMoving(MovingIndex):
         """`advance`, as columns."""
         return self._pass(None, self._checked_now(now), self._message_columns)
 
-    def _pass(
-        self, batch: MessageBatch | None, last_now: float, tell: Callable[..., _Told]
-    ) -> _Told:
+    def _pass(self, batch: MessageBatch | None, last_now: float, tell: Callable[..., Told]) -> Told:
         """Messages arrive, others expire, and then it is `last_now` at the earliest.
 
         `tell` makes what is returned of subscriptions, signs and messages, given by their slots,
