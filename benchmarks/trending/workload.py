@@ -29,7 +29,7 @@ from nearcast.trending.index import AnyTrending
 
 PASSES = 3  # that count, after one that does not and before one that tells its parts
 FRESH = 200  # subscriptions that come one by one, and go again
-_TOGETHER = 20_000
+_TOGETHER = 100_000  # subscriptions: those of a cell are looked at once
 _DEGREE = pi * EARTH_RADIUS / 180.0
 
 

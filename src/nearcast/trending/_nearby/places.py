@@ -7,7 +7,7 @@ plane (x, y, 0). The straight line between two spots is never longer than the wa
 import math
 from typing import NamedTuple
 
-from nearcast.inner import inner
+from nearcast.inner import leaf
 from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
 
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     forget: float
 
 
-@inner
+@leaf
 def spot(lon, lat, on_earth):
     """The place in space."""
     if not on_earth:
@@ -45,7 +45,7 @@ def spot(lon, lat, on_earth):
     )
 
 
-@inner
+@leaf
 def distance(lon, lat, other_lon, other_lat, on_earth):
     """As the definition has it, operation by operation."""
     if on_earth:
@@ -54,7 +54,7 @@ def distance(lon, lat, other_lon, other_lat, on_earth):
     return math.sqrt(x * x + y * y)
 
 
-@inner
+@leaf
 def way(dx, dy, dz, on_earth):
     """The distance of two spots from their difference; off by a millionth at the most."""
     straight = math.sqrt(dx * dx + dy * dy + dz * dz)

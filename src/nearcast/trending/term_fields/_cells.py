@@ -43,7 +43,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
 from nearcast.space import EARTH_RADIUS
 from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.places import distance, spot, way
@@ -99,7 +99,7 @@ def no_cells() -> Cells:
 # ---------------------------------------------------------------- room
 
 
-@inner
+@leaf
 def rows_up_to(count):
     """Room for rows, some to spare."""
     return (count + 4) // 4 * 4
@@ -234,7 +234,7 @@ def take_column(cells, slot):
     cells.where[slot] = -1
 
 
-@inner
+@leaf
 def soil(cells, c, how):
     """The lists of the cell are to be looked at before the step ends."""
     if cells.head[c, DIRTY] == 0:
@@ -279,7 +279,7 @@ def place_middle(cells, c, rules):
     frame[REACH] = (1.0 + ROUNDING) * farthest
 
 
-@inner
+@leaf
 def seen_from(frame, x, y, z, on_earth):
     """How far a spot is from the middle, and in which direction."""
     dx, dy, dz = x - frame[X], y - frame[Y], z - frame[Z]
@@ -292,7 +292,7 @@ def seen_from(frame, x, y, z, on_earth):
     return far, 1.0, 0.0
 
 
-@inner
+@leaf
 def place_column(frame, at, rules):
     """Where the column is, seen from the middle: how far off."""
     x, y, z = spot(at[LON], at[LAT], rules.on_earth)
@@ -302,7 +302,7 @@ def place_column(frame, at, rules):
     return far
 
 
-@inner
+@leaf
 def column_distance(cells, j, lon, lat, x, y, z, rules):
     """From column j of all to a document: exact where there are no fields, else off by 1e-6."""
     if rules.field_error > 0.0:
@@ -312,7 +312,7 @@ def column_distance(cells, j, lon, lat, x, y, z, rules):
     return distance(cells.at[j, LON], cells.at[j, LAT], lon, lat, rules.on_earth)
 
 
-@inner
+@leaf
 def is_far(far, reach, rules):
     """Is the field good enough for a document so far from the middle?
 
@@ -329,7 +329,7 @@ def is_far(far, reach, rules):
     return worst * (rules.a + far + reach) <= rules.field_error * (rules.a + nearest)
 
 
-@inner
+@leaf
 def far_field(far, u, v, rules):
     """The six coefficients of a document of weight 1."""
     value = 1.0 / (rules.a + far)

@@ -12,7 +12,7 @@ they only grow as well.
 
 import numpy as np
 
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
 from nearcast.trending._nearby.spelling import is_better
 from nearcast.trending._nearby.touched import LISTS, STEP, with_room
 from nearcast.trending.term_fields._cells import (
@@ -46,7 +46,7 @@ from nearcast.trending.term_fields._tree import (
 FADED = 0.6  # of the lowest last score of the cell: what has less everywhere is a row no longer
 
 
-@inner
+@leaf
 def column_scores(cells, c, j, scores):
     """What each row has at a column.  O(rows)."""
     first, step = cells.head[c, FIRST_ROW], cells.head[c, COLUMNS]
@@ -82,7 +82,7 @@ def remember(touched, cells, head, j):
     return touched
 
 
-@inner
+@leaf
 def sort_list(cells, head, j, scores, spelling):
     """The exact list of a column.  O(rows * listed)."""
     column = cells.column[head[FIRST_COLUMN] + j]
@@ -122,7 +122,7 @@ def cell_scores(cells, c, scores):
             row[j] = near[j] + c0 + (c1 + c3 * u + c4 * v) * u + (c2 + c5 * v) * v
 
 
-@inner
+@leaf
 def least_of(order, at, listed, scores, j, limit):
     """The least that a term of a list, order[at:at + listed], has; -1 where it is not in order."""
     least = np.inf

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
 from nearcast.trending._nearby import documents as columns_of
 from nearcast.trending._nearby.documents import HELD, LOST, MASS, START, WEIGHT
 from nearcast.trending._nearby.places import way
@@ -37,7 +37,7 @@ from nearcast.trending.term_fields._lists import remember, renumber
 from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
 
 
-@inner
+@leaf
 def add_to_field(field, weight, far, u, v, rules):
     """A document far off, for a row."""
     c0, c1, c2, c3, c4, c5 = far_field(far, u, v, rules)
@@ -49,7 +49,7 @@ def add_to_field(field, weight, far, u, v, rules):
     field[5] += weight * c5
 
 
-@inner
+@leaf
 def fill_row(cells, c, i, documents, rules):
     """A row from the documents of its term alone.  O(documents), and columns for near ones."""
     head, frame = cells.head[c], cells.frame[c]
@@ -74,7 +74,7 @@ def fill_row(cells, c, i, documents, rules):
             )
 
 
-@inner
+@leaf
 def most_within(documents, term, x, y, z, radius, enough, rules):
     """More than a term has anywhere within `radius` of a spot, or `enough`.  O(documents)."""
     start, total, place = documents.lists[term, START], 0.0, documents.place
@@ -91,7 +91,7 @@ def most_within(documents, term, x, y, z, radius, enough, rules):
     return total * (1.0 + abs(rules.patience))
 
 
-@inner
+@leaf
 def deepest(cells, head):
     """The largest k of a cell."""
     most = 0
@@ -100,7 +100,7 @@ def deepest(cells, head):
     return most
 
 
-@inner
+@leaf
 def row_of(cells, c, term):
     """The row of a term in a cell, -1 for none.  O(rows)."""
     head = cells.head[c]

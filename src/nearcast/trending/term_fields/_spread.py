@@ -3,8 +3,9 @@
 import numpy as np
 
 from nearcast.inner import inner
+from nearcast.prefetch import prefetch_row
 from nearcast.trending._cycles import UPDATING, begins, ends
-from nearcast.trending._nearby.documents import LOST, MASS
+from nearcast.trending._nearby.documents import LOST, MASS, larger
 from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import CANDIDATES, STEP
 from nearcast.trending.term_fields import _tree as nodes
@@ -43,25 +44,46 @@ from nearcast.trending.term_fields._tree import (
     with_entries,
 )
 
+TOGETHER = 64  # cells whose rows are asked for before the first is changed
 DEEP = 512  # more than twice the depth of the tree
 TRIES = 16.0  # documents until a node where the cells below had to be asked is tried again
 
 
 @inner
+def marked_rows(cells, documents, begin, end, found):
+    """The rows of terms that are marked, in the cells begin:end: (cell << 16 | row of each, count).
+
+    They are asked for: each is in a line of its own, and the next thing is to change them.
+    """
+    heads, terms, total = cells.head, cells.term, 0
+    for c in range(begin, end):
+        first, height, before = heads[c, FIRST_ROW], heads[c, HEIGHT], total
+        if total + height > len(found):
+            found = larger(found, 2 * (total + height))
+        for i in range(height):
+            found[total] = c << 16 | i
+            total += documents.mark[terms[first + i]] != 0
+        for n in range(before, total):
+            row = first + (found[n] & 0xFFFF)
+            prefetch_row(cells.field, row)
+            prefetch_row(cells.field, row + 1)  # where this one ends
+    return found, total
+
+
+@inner
 def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
     """To every row of the terms that are marked.  O(rows), and columns of cells that are near."""
-    own = np.empty(256)
+    own, found = np.empty(256), np.empty(1024, np.int64)
     heads, field, nears = cells.head, cells.field, cells.near
-    for c in range(cells.ends[CELLS]):
-        first, width = heads[c, FIRST_ROW], heads[c, WIDTH]
-        is_seen, is_field, most = False, False, 0.0
+    for begin in range(0, cells.ends[CELLS], TOGETHER):
+        end = min(begin + TOGETHER, cells.ends[CELLS])
+        found, total = marked_rows(cells, documents, begin, end, found)
+        seen, first, width, is_field, most = np.int64(-1), np.int64(0), np.int64(0), False, 0.0
         c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(heads[c, HEIGHT]):
-            times = documents.mark[cells.term[first + i]]
-            if times == 0:
-                continue
-            if not is_seen:
-                is_seen = True
+        for n in range(total):
+            c, i = found[n] >> 16, found[n] & 0xFFFF
+            if c != seen:
+                seen, first, width = c, heads[c, FIRST_ROW], heads[c, WIDTH]
                 frame = cells.frame[c]
                 far, u, v = seen_from(frame, x, y, z, rules.on_earth)
                 most = (1.0 + 2.0 * rules.field_error) / (
@@ -81,7 +103,8 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                             )
                         )
                     touched.counts[CANDIDATES] += width
-            r, amount = first + i, times * weight
+            r, times = first + i, documents.mark[cells.term[first + i]]
+            amount = times * weight
             if is_field:
                 field[r, 0] += amount * c0
                 field[r, 1] += amount * c1

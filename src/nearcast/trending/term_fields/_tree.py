@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
 from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.places import way
 from nearcast.trending.term_fields._cells import FLOOR as CELL_FLOOR
@@ -75,7 +75,7 @@ def new_leaf(tree, parent, cell):
     return tree
 
 
-@inner
+@leaf
 def leaf_of(tree, x, y, z):
     """The leaf for a spot.  O(depth)."""
     node = np.int64(0)
@@ -86,7 +86,7 @@ def leaf_of(tree, x, y, z):
     return node
 
 
-@inner
+@leaf
 def reach_out(tree, node, x, y, z, on_earth):
     """A new subscription below a node: it and those above cover it.  O(depth)."""
     while node >= 0:
@@ -98,7 +98,7 @@ def reach_out(tree, node, x, y, z, on_earth):
         node = tree.link[node, PARENT]
 
 
-@inner
+@leaf
 def settle(tree, cells, c):
     """The nodes above a cell know its floor.  O(depth)."""
     node = cells.head[c, NODE]
@@ -116,7 +116,7 @@ def settle(tree, cells, c):
         node = link[PARENT]
 
 
-@inner
+@leaf
 def begin_again(tree, cells, c):
     """A cell was built: its leaf is around it, and nothing is known about terms on the way up."""
     node = cells.head[c, NODE]
@@ -131,7 +131,7 @@ def begin_again(tree, cells, c):
 # ---------------------------------------------------------------- what is known of terms
 
 
-@inner
+@leaf
 def entry_of(tree, node, term):
     """Where the table has the node and the term, or would have them.  O(1) expected."""
     wanted = (np.int64(node) << 32) | np.int64(term)
@@ -143,7 +143,7 @@ def entry_of(tree, node, term):
     return at
 
 
-@inner
+@leaf
 def known_spare(tree, at, node):
     """What an entry says, NaN where there is nothing or it is of an older version."""
     if tree.known[at, KEY] == -1.0 or tree.known[at, OF_VERSION] != tree.link[node, VERSION]:
@@ -151,7 +151,7 @@ def known_spare(tree, at, node):
     return tree.known[at, SPARE]
 
 
-@inner
+@leaf
 def put_spare(tree, node, term, spare):
     """The table knows this.  O(1) expected."""
     at = entry_of(tree, node, term)
@@ -181,7 +181,7 @@ def with_entries(tree):
     return tree
 
 
-@inner
+@leaf
 def no_longer_row(tree, node, term):
     """A term is no row of a leaf any more: not of all cells above either.  O(depth)."""
     while node >= 0:
