@@ -90,9 +90,10 @@ def by_data(scale: Scale, contenders: Iterable[Contender]) -> Iterator[Point]:
         for is_nearby, few in ((False, SLOW_REGIONS), (True, SLOW_NEARBY)):
             takes_part = [each for each in contenders if each.is_nearby == is_nearby]
             usual = (nearby_settings_of if is_nearby else settings_of)(scale, data)
-            smaller = replace(usual, subscriptions=min(few, usual.subscriptions))
-            if is_nearby:
-                smaller = replace(smaller, messages=min(SLOW_MESSAGES, usual.messages))
+            smaller = usual
+            if few < usual.subscriptions:
+                messages = min(SLOW_MESSAGES, usual.messages) if is_nearby else usual.messages
+                smaller = replace(usual, subscriptions=few, messages=messages)
             group = "places" if is_nearby else "regions"
             for settings in dict.fromkeys((smaller, usual)):
                 for contender in takes_part:

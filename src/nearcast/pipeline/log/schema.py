@@ -18,8 +18,10 @@ UNSUBSCRIBE_HOSTED, MOVE, ADVANCE = "unsubscribe_hosted", "move", "advance"
 
 SUBSCRIBE_HOSTED = (SUBSCRIBE_TOP, SUBSCRIBE_MOVING, SUBSCRIBE_TRENDING, SUBSCRIBE_NEARBY)
 """Subscriptions with a result of their own; see `nearcast.pipeline.hosted`."""
-BOOLEAN_KINDS = (SUBSCRIBE, UNSUBSCRIBE, MESSAGE)
-KINDS = (*BOOLEAN_KINDS, *SUBSCRIBE_HOSTED, UNSUBSCRIBE_HOSTED, MOVE, ADVANCE)
+BOOLEAN_KINDS = (SUBSCRIBE, UNSUBSCRIBE, UNSUBSCRIBE_HOSTED, MESSAGE)
+"""Those of a stream without results. `unsubscribe_hosted` ends whatever has the id, if anything
+has: so does a record of Kafka without a value."""
+KINDS = (*BOOLEAN_KINDS, *SUBSCRIBE_HOSTED, MOVE, ADVANCE)
 
 _TYPES = {"string": pa.string(), "int64": pa.int64()}
 _TEXTS = ("keywords", "region", "text")
