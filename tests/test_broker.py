@@ -23,7 +23,10 @@ HERE, THERE = Point(2.35, 48.86), Point(10, 50)
 AROUND_HERE = Circle(HERE, 1000)
 
 
-@pytest.fixture(params=[RarestWordTree, APTree, ScanIndex, TrieQuadtree])
+RIVALS = [pytest.param(each, marks=pytest.mark.thorough) for each in (APTree, TrieQuadtree)]
+
+
+@pytest.fixture(params=[RarestWordTree, ScanIndex, *RIVALS])
 def broker(request):
     return Broker(index=request.param())
 

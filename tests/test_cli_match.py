@@ -119,6 +119,7 @@ def test_a_terminal_shows_the_tasks_of_the_stages_that_run():
     assert "5 of 12 tasks" in screen.getvalue()
 
 
+@pytest.mark.thorough
 def test_a_process_of_its_own_matches_and_an_interrupted_one_leaves_nothing(inputs, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

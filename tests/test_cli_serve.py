@@ -38,7 +38,9 @@ def serving(*arguments):
         process.communicate()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)]
+)
 def test_serve_says_what_it_does_and_ends_on_a_signal(tmp_path, number):
     with serving("--data", str(tmp_path / "data"), "--port", "0") as process:
         said = [process.stdout.readline() for _ in range(4)]

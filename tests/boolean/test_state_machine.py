@@ -195,6 +195,6 @@ class ComparisonOfRivals(Comparison):
 
 
 TestComparison = Comparison.TestCase
-TestComparison.settings = settings(stateful_step_count=40, max_examples=30)
+TestComparison.settings = settings(stateful_step_count=40, max_examples=20)
 TestRivals = pytest.mark.thorough(ComparisonOfRivals.TestCase)
 TestRivals.settings = settings(stateful_step_count=40)

@@ -152,6 +152,7 @@ def wait_for_line(process, words):
     pytest.fail(f"it ended without a word of {words!r}: {process.stderr.read()}")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 def test_ctrl_c_while_spark_starts_leaves_nothing_behind(demo):
     process = demo()

@@ -199,7 +199,7 @@ def test_ids_may_be_integers(tmp_path):
     assert [each["score"] for each in rows if each["kind"] == "safe"] == [2000.0, 0.0]
 
 
-@pytest.mark.parametrize("shards", [1, 2, 5])
+@pytest.mark.parametrize("shards", [1, 2, pytest.param(5, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 20))]
 )

@@ -90,15 +90,15 @@ def story(spark, tmp_path):
 
 
 def test_every_change_is_told_once_and_keepers_are_found(story):
-    story.append(10 * ROWS)
+    story.append(6 * ROWS)
     running = story.start()
     try:
         running.process_all_available()
         summary, first = running.summary, running.recent[0]
-        assert len(running.recent) == 10
+        assert len(running.recent) == 6
         assert first.keepers_restored == 2
-        assert 1 - sum(each.keepers_restored for each in running.recent[1:]) / 18 >= 0.95
-        assert summary.keeper_hit_rate >= 0.9
+        assert 1 - sum(each.keepers_restored for each in running.recent[1:]) / 10 >= 0.95
+        assert summary.keeper_hit_rate >= 0.8
         assert summary.notifications == len(story.expected)
     finally:
         running.stop()
@@ -136,19 +136,25 @@ WORDS_APART = ByKeyword(2, WordRanges({"tea": 0, "cake": 0}, (1,)))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-@pytest.mark.parametrize("way", [None, ResultDistribution(2, cells(2), WORDS_APART)])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(None, marks=pytest.mark.thorough),
+        ResultDistribution(2, cells(2), WORDS_APART),
+    ],
+)
 def test_keepers_that_are_killed_are_missed_by_nobody(story, way):
     story.distribution = way
     running = story.start(snapshot_after=10**9)
     try:
-        for _ in range(3):
+        for _ in range(2):
             story.append()
             running.process_all_available()
             for process in keepers():
                 os.kill(process, signal.SIGKILL)
         story.append()
         running.process_all_available()
-        assert [each.keepers_restored for each in running.recent] == [2, 2, 2, 2]
+        assert [each.keepers_restored for each in running.recent] == [2, 2, 2]
         story.append()
         running.process_all_available()
         assert running.recent[-1].keepers_hot == 2
@@ -194,7 +200,7 @@ def test_a_list_that_needs_another_shard_is_asked_for_there(spark, tmp_path):
 
 
 def test_files_have_all_columns(story, spark):
-    story.append(3 * ROWS)
+    story.append(2 * ROWS)
     running = story.start(sink=FilesSink(story.folder / "files"))
     running.process_all_available()
     running.stop()

@@ -29,7 +29,10 @@ def test_spread_shards_have_what_one_broker_has_in_any_history(tmp_path, name, s
     play(tmp_path, seed, distribution.cells.tree, 400, distribution)
 
 
-@pytest.mark.parametrize(("name", "shards"), [("location", 2), ("keyword", 5), ("cells", 5)])
+@pytest.mark.parametrize(
+    ("name", "shards"),
+    [("location", 2), pytest.param("keyword", 5, marks=pytest.mark.thorough), ("cells", 5)],
+)
 def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards):
     distribution = spread(name, shards, 1)
     play(tmp_path, 1, distribution.cells.tree, 400, distribution)

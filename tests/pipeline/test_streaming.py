@@ -97,7 +97,10 @@ def files(spark, folder, schema=EVENT_SCHEMA):
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).json(str(folder))
 
 
-@pytest.mark.parametrize(("kind", "shards"), [(Hash, 2), (Location, 3), (Keyword, 2)])
+@pytest.mark.parametrize(
+    ("kind", "shards"),
+    [pytest.param(Hash, 2, marks=pytest.mark.thorough), (Location, 3), (Keyword, 2)],
+)
 def test_interleaved_changes_equal_the_oracle(spark, tmp_path, kind, shards):
     events = list(random_history(21, 240))
     oracle = oracle_of(events)
@@ -308,7 +311,7 @@ class FailsOnce(StoreSink):
             raise OSError("the sink is away")
 
 
-@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("after", [pytest.param(False, marks=pytest.mark.thorough), True])
 def test_a_sink_that_fails_gets_each_notification_once(spark, tmp_path, after):
     events = list(random_history(24, 90, ids=8))
     oracle = oracle_of(events)
