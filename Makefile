@@ -9,6 +9,12 @@ UV ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
 
+# A fresh machine installs Spark, the largest package, while it compiles kernels, which do not need it.
+MAKEFLAGS += --jobs=2
+ONLY_SPARK := /^[^ ]/ { is_spark = /^(pyspark|py4j)==/ } is_spark
+ALL_BUT_SPARK := /^[^ ]/ { is_spark = /^(pyspark|py4j)==/ } !is_spark
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
 # Compiled modules are kept: without them each of the many processes of a test would compile them all.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -20,7 +26,7 @@ endif
 .DEFAULT_GOAL := setup
 .PHONY: setup demo test test-thorough kafka check format bench soak lock clean
 
-setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels
+setup: $(VENV)/.nearcast $(VENV)/.java $(VENV)/.kernels $(VENV)/.spark
 
 $(VENV)/.created:
 	@test -n "$(PYTHON)" || { echo "nearcast needs Python 3.11, and none was found; install it, or: make PYTHON=/path/to/python3.11" >&2; exit 1; }
@@ -29,11 +35,17 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	@awk '$(ALL_BUT_SPARK)' requirements.lock >$(VENV)/all-but-spark.lock
+	$(INSTALL) --no-compile --require-hashes -r $(VENV)/all-but-spark.lock
 	@touch $@
 
 $(VENV)/.nearcast: pyproject.toml $(VENV)/.packages
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.spark: $(VENV)/.nearcast
+	@awk '$(ONLY_SPARK)' requirements.lock >$(VENV)/spark.lock
+	$(INSTALL) --no-compile --require-hashes -r $(VENV)/spark.lock
 	@touch $@
 
 # Spark needs Java 17 or newer; where there is none, its wheel goes into .venv.
@@ -50,14 +62,9 @@ $(VENV)/.kernels: $(VENV)/.no-stale-kernels
 	@$(BIN)/python tools/compile_kernels.py RarestWordTree
 	@touch $@
 
-# For the tests, on the core that would be idle: as much as it can compile meanwhile.
-$(VENV)/.rival-kernels: $(VENV)/.no-stale-kernels
-	@$(BIN)/python tools/compile_kernels.py APTree
-	@touch $@
-
 # Collecting once compiles the modules that otherwise each process of the tests would compile. What is wrong with
 # them, the tests will say.
-$(VENV)/.modules: $(VENV)/.nearcast
+$(VENV)/.modules: $(VENV)/.spark
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 	@touch $@
 
@@ -66,8 +73,7 @@ demo: setup
 	$(BIN)/nearcast demo $(DEMO_OPTIONS)
 
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
-test: $(VENV)/.nearcast $(VENV)/.java
-	@$(MAKE) --no-print-directory --jobs 2 setup $(VENV)/.rival-kernels $(VENV)/.modules
+test: setup $(VENV)/.modules
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
 
 # The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.

@@ -37,14 +37,14 @@ SHARE_KERNELS = (
     re.compile(r"trending/"),
     re.compile(r"moving/"),
 )
-# The indexes that the papers compare theirs with, and theirs but for one in each room: `make test`
-# would compile them for as long as everything else takes.
+# The indexes of the papers, and those that they compare theirs with: `make test` would compile them
+# for as long as everything else takes.
 RIVALS = re.compile(
-    r"/(_quad|iq_tree|ir_tree|r_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree|trie_quadtree)\b"
+    r"/(_quad|ap_tree|iq_tree|ir_tree|r_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree|trie_quadtree)\b"
     r"|/(skype|grouped_tables|term_tables|sst|ap_plus_tree|cell_lists)\b"
-    r"|test_(quad|iq_tree|ir_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree)\b"
+    r"|test_(quad|ap_tree\w*|iq_tree|ir_tree|rt_tree|rq_tree|lfilter|mbr_trie|pt_quadtree)\b"
     r"|test_(sst_example|ap_plus_tree)\b|of_rivals"
-    r"|IQTree|IRTree|RtTree|RQTree|LFilter|MBRTrie|TrieQuadtree|PTQuadtree"
+    r"|APTree|IQTree|IRTree|RtTree|RQTree|LFilter|MBRTrie|TrieQuadtree|PTQuadtree"
     r"|Skype|Skyband|Kmax|IGPT|IPT|CIQ|APPlus|IQPlus|RQPlus|SSIndex|KKIndex"
     r"|(\[|_|-|Test)(RST|TP|DS|SST|TS|FTS)\b|SSTWithin|SSTOnRoads|NearbyBaseline"
 )
@@ -107,6 +107,9 @@ def spark(tmp_path_factory):
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.local.dir": str(folder / "local"),
             "spark.driver.memory": "1g",
+            # To compile a query takes longer than these tiny ones; services in other tests do it.
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.adaptive.enabled": "false",
         },
     )
     yield session

@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from nearcast import storage
 from nearcast.batches import SubscriptionBatch
-from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
+from nearcast.boolean import RarestWordTree, ScanIndex, TrieQuadtree
 from nearcast.checks.boolean.samples import some_messages, some_subscriptions
 from nearcast.model import Box, Space, Subscription
 from nearcast.storage import BadFile, read_arrays, read_kind, write_arrays
@@ -196,8 +196,8 @@ def test_foreign_file(path, foreign):
 
 
 def test_other_kind(path):
-    with pytest.raises(BadFile, match=r"holds a example, not a APTree; .*example\.load"):
-        read_arrays(path, "APTree")
+    with pytest.raises(BadFile, match=r"holds a example, not a Tree; .*example\.load"):
+        read_arrays(path, "Tree")
 
 
 def test_other_version(path):
@@ -285,7 +285,7 @@ def index_file(tmp_path, make_index):
     return index, tmp_path / "index.near"
 
 
-@pytest.mark.parametrize("make_index", [ScanIndex, lambda: APTree(leaf_capacity=4)])
+@pytest.mark.parametrize("make_index", [ScanIndex, RarestWordTree])
 def test_damaged_index_is_an_error_or_whole(tmp_path, make_index):
     index, path = index_file(tmp_path, make_index)
     messages = some_messages(20, Space.EARTH)
@@ -308,16 +308,16 @@ def test_damaged_index_is_an_error_or_whole(tmp_path, make_index):
 
 def test_index_of_another_class_is_refused(tmp_path):
     _, path = index_file(tmp_path, TrieQuadtree)
-    for other in (APTree, ScanIndex):
+    for other in (RarestWordTree, ScanIndex):
         with pytest.raises(BadFile, match=r"TrieQuadtree\.load"):
             other.load(path)
     assert len(TrieQuadtree.load(path)) == 40
 
 
 def test_loaded_index_is_independent_of_the_file_and_of_others(tmp_path):
-    _, path = index_file(tmp_path, APTree)
+    _, path = index_file(tmp_path, RarestWordTree)
     before = path.read_bytes()
-    one, other = APTree.load(path), APTree.load(path)
+    one, other = RarestWordTree.load(path), RarestWordTree.load(path)
     for number in range(20, 60):
         one.remove(number)
     one.insert(Subscription("new", "tea", Box(0, 0, 1, 1)))
@@ -330,7 +330,7 @@ def test_loaded_index_is_independent_of_the_file_and_of_others(tmp_path):
 
 
 def test_save_that_fails_leaves_index_and_file(tmp_path, monkeypatch):
-    index, path = index_file(tmp_path, APTree)
+    index, path = index_file(tmp_path, RarestWordTree)
     before = path.read_bytes()
     index.insert(Subscription("new", "tea"))
 
@@ -344,7 +344,7 @@ def test_save_that_fails_leaves_index_and_file(tmp_path, monkeypatch):
     assert path.read_bytes() == before
     index.check()
     index.save(path)
-    assert "new" in APTree.load(path)
+    assert "new" in RarestWordTree.load(path)
 
 
 def test_parts_are_written_all_or_none(tmp_path):

@@ -39,9 +39,9 @@ TINY = ("--subscriptions", "300", "--messages", "20")
 
 def test_a_run_writes_the_records_of_the_contract(tmp_path, capsys):
     path = tmp_path / "out.json"
-    assert main(["run", "boolean", "--index", "APTree", *TINY, "--json", str(path)]) == 0
+    assert main(["run", "boolean", "--index", "RarestWordTree", *TINY, "--json", str(path)]) == 0
     tree, lowest = json.loads(path.read_text())
-    assert (tree["index"], lowest["index"]) == ("APTree", "limit")
+    assert (tree["index"], lowest["index"]) == ("RarestWordTree", "limit")
     for field, kind in CONTRACT.items():
         assert isinstance(tree[field], kind), field
         assert field in lowest

@@ -5,16 +5,22 @@ import pyarrow as pa
 import pytest
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.boolean import APTree, ScanIndex, TrieQuadtree
+from nearcast.boolean import APTree, RarestWordTree, ScanIndex, TrieQuadtree
 from nearcast.checks.boolean.samples import assert_answers, some_messages, some_subscriptions
 from nearcast.model import ANY, Box, Message, Point, Space, Subscription
 
-INDEXES = [ScanIndex, APTree, lambda: APTree(leaf_capacity=2, fanout=4), TrieQuadtree]
+INDEXES = {
+    "ScanIndex": ScanIndex,
+    "RarestWordTree": RarestWordTree,
+    "APTree": APTree,
+    "APTree, small": lambda: APTree(leaf_capacity=2, fanout=4),
+    "TrieQuadtree": TrieQuadtree,
+}
 GOOD = {"id": 1, "keywords": "tea", "west": 0.0, "south": 0.0, "east": 1.0, "north": 1.0}
 NAN, INFINITY = float("nan"), float("inf")
 
 
-@pytest.fixture(params=INDEXES, ids=["ScanIndex", "APTree", "APTree, small", "TrieQuadtree"])
+@pytest.fixture(params=INDEXES.values(), ids=INDEXES)
 def index(request):
     """An index that must be the same after the test as before."""
     index = request.param()
@@ -109,7 +115,7 @@ def test_bad_row_of_a_message_batch(index):
 
 def test_clause_with_more_words_than_can_be_counted():
     words = [f"w{i}" for i in range(2**16)]
-    index = APTree()
+    index = RarestWordTree()
     index.insert(Subscription(1, "tea"))
     with pytest.raises(ValueError, match="65536 words"):
         index.insert(Subscription(2, words))
@@ -122,7 +128,7 @@ def test_clause_with_more_words_than_can_be_counted():
 
 
 def test_numpy_ids_are_ids():
-    index = APTree()
+    index = RarestWordTree()
     index.insert(Subscription(np.int64(5), "tea"))
     assert len(index) == 1
     assert np.int64(5) in index

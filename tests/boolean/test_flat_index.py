@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from nearcast.batches import SubscriptionBatch
-from nearcast.boolean import APTree, flat_index
+from nearcast.boolean import RarestWordTree, flat_index
 from nearcast.checks.boolean.samples import assert_answers, some_messages, some_subscriptions
 from nearcast.model import Message, Point, Space, Subscription
 
@@ -14,7 +14,7 @@ HERE = Message(1, text="tea cake", at=Point(0, 0))
 
 def waiting():
     """An index where one subscription is placed and another, a change and a removal wait."""
-    index = APTree()
+    index = RarestWordTree()
     index.insert_batch(
         SubscriptionBatch.from_subscriptions(
             [
@@ -53,7 +53,7 @@ def test_every_question_sees_what_waits(ask):
 
 def test_saving_writes_what_waits(tmp_path):
     waiting().save(tmp_path / "index.near")
-    assert set(APTree.load(tmp_path / "index.near").match(HERE)) == LIVE
+    assert set(RarestWordTree.load(tmp_path / "index.near").match(HERE)) == LIVE
 
 
 def test_a_batch_comes_after_what_waits():
@@ -82,7 +82,7 @@ def test_what_waits_can_be_removed_and_changed():
 @pytest.mark.parametrize("most", [1, 3, 1024])
 def test_any_size_of_the_buffer_gives_the_same(most, monkeypatch):
     monkeypatch.setattr(flat_index, "MOST_WAITING", most)
-    index, live, random = APTree(leaf_capacity=4), {}, Random(1)
+    index, live, random = RarestWordTree(), {}, Random(1)
     for subscription in some_subscriptions(300, Space.EARTH):
         id_ = random.choice([subscription.id % 60, str(subscription.id % 60)])
         if id_ in live and random.random() < 0.4:
@@ -95,7 +95,7 @@ def test_any_size_of_the_buffer_gives_the_same(most, monkeypatch):
 
 
 def test_more_changes_than_the_buffer_holds():
-    index = APTree()
+    index = RarestWordTree()
     for number in range(3000):
         index.insert(Subscription(number, f"w{number % 50}"))
     for number in range(0, 3000, 2):

@@ -49,6 +49,10 @@ def with_history(index, *, space, **options):
 
 
 USUAL = (
+    RarestWordTree,
+    partial(with_history, RarestWordTree),
+)
+RIVALS = (
     partial(APTree, leaf_capacity=2, fanout=4),
     partial(APTree, leaf_capacity=4, fanout=9, order=Idf(), keyword_partition=OptimalPartition()),
     partial(APTree, leaf_capacity=2, fanout=4, order=Random(seed=5), drift_threshold=None),
@@ -57,10 +61,6 @@ USUAL = (
     partial(APTree, leaf_capacity=1, fanout=2, spatial_partition=Quarters()),
     partial(with_history, APTree, leaf_capacity=2, fanout=4),
     partial(with_history, APTree, leaf_capacity=4, fanout=16, priority=SpatialFirst()),
-    RarestWordTree,
-    partial(with_history, RarestWordTree),
-)
-RIVALS = (
     partial(TrieQuadtree, leaf_capacity=2),
     partial(IQTree, update_cost=1e-6, most_cells=100),
     partial(with_history, IQTree, update_cost=1e-3, most_cells=4),

@@ -1,12 +1,10 @@
 """Shards that follow a stream answer as the definitions do, whatever happens around them."""
 
-from functools import partial
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearcast.boolean import APTree, RarestWordTree, ScanIndex
+from nearcast.boolean import RarestWordTree, ScanIndex
 from nearcast.pipeline.live_shard import LiveShard
 from nearcast.pipeline.partitioning import Hash, Keyword, Location
 from nearcast.pipeline.snapshot import Snapshot
@@ -19,7 +17,6 @@ from tests.pipeline.in_process import (
 )
 
 COPYING = (Location, Keyword)  # a subscription may be in several shards
-SMALL_TREE = partial(APTree, leaf_capacity=4)
 
 
 @st.composite
@@ -40,7 +37,7 @@ def lives(draw):
 @settings(max_examples=8)
 def test_all_shards_together_equal_the_oracle(tmp_path_factory, kind, life, shards):
     folder = tmp_path_factory.mktemp("state")
-    stream = InProcessStream(folder, planned(kind, shards), SMALL_TREE)
+    stream = InProcessStream(folder, planned(kind, shards), RarestWordTree)
     oracle, offset = Oracle(), 0
     for number, (events, happens) in enumerate(life):
         if happens.startswith("snapshot"):

@@ -95,7 +95,7 @@ def test_a_loaded_snapshot_is_the_saved_one(tmp_path, kind):
             assert ((again.masks[live, 0] >> shard) & 1).all()
 
 
-@pytest.mark.parametrize("make_index", [ScanIndex, TrieQuadtree, partial(APTree, fanout=4)])
+@pytest.mark.parametrize("make_index", [ScanIndex, TrieQuadtree, APTree])
 def test_any_index_serves(tmp_path, make_index):
     stream = InProcessStream(tmp_path, Hash(2), make_index)
     oracle, found = Oracle(), []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark import TaskContext, cloudpickle
 
-from nearcast.boolean import APTree
+from nearcast.boolean import RarestWordTree
 from nearcast.pipeline.snapshot import Snapshot
 
 BEFORE, AFTER = "before", "after"
@@ -32,7 +32,7 @@ class Sabotage:
     def __call__(self):
         if TaskContext.get() is not None:  # in the driver there is none
             self._infiltrate()
-        return APTree()
+        return RarestWordTree()
 
     def crash(self, moment, name):
         """The worker that is about to give this name to a finished file, or just has, dies."""

@@ -115,6 +115,7 @@ def test_the_keyboard_is_enough(town, open_page):
     expect(page.locator(LISTS)).to_have_count(0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "point", "text"),
     [
@@ -133,6 +134,7 @@ def test_what_is_wrong_is_said(town, open_page, words, point, text):
     assert town.service.subscriptions.count() == 0
 
 
+@pytest.mark.thorough
 def test_each_panel_draws_for_itself(town, open_page):
     page = open_panel(town, open_page)
     field(page, "Point").fill("14.25, 40.84")

@@ -219,6 +219,7 @@ def test_a_list_holds_still_under_the_mouse(town, open_page):
     expect(page.locator(MATCHES)).to_contain_text(["the second", "the first"])
 
 
+@pytest.mark.thorough
 def test_a_phone_has_it_all_below_each_other(town, open_page, tmp_path):
     page = open_page(
         town.address, viewport={"width": 390, "height": 780}, is_mobile=True, has_touch=True

@@ -67,6 +67,7 @@ def test_a_revoked_token_shows_nothing_more(town, open_page):
     page.wait_for_selector(".sign-in")
 
 
+@pytest.mark.thorough
 def test_a_browser_that_stays_is_shown_out_all_the_same(town, open_page):
     token, secret = town.service.tokens.create("ann", ["subscriber"])
     page = open_page(town.address, ready=".sign-in")

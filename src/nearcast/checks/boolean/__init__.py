@@ -31,9 +31,8 @@ def check_boolean_index(make_index: MakeIndex) -> None:
 
     `make_index(space=...)` gives a new, empty index: a class, or a function around it.
 
-    >>> from functools import partial
-    >>> from nearcast.boolean import APTree, ScanIndex
+    >>> from nearcast.boolean import RarestWordTree, ScanIndex
     >>> check_boolean_index(ScanIndex)
-    >>> check_boolean_index(partial(APTree, leaf_capacity=2, fanout=4))
+    >>> check_boolean_index(RarestWordTree)
     """
     run_checks(boolean_checks(), make_index)
