@@ -1,5 +1,7 @@
 """The default index: lanes, pairs of words, lists that become trees and back, memory, extremes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -34,6 +36,7 @@ from nearcast.boolean.rarest_word_tree._match import (
     words_are_there,
 )
 from nearcast.boolean.rarest_word_tree._pack import lane_word, write_box
+from nearcast.checks.boolean import samples
 from nearcast.model import ANY, Box, Circle, Message, Point, Space, Subscription
 
 # ---------------------------------------------------------------- the parts
@@ -290,3 +293,20 @@ def test_equal_subscriptions_are_looked_at_by_messages_with_all_their_words_alon
         assert index.match(Message(1, keywords=[word], at=Point(0.5, 0.5))) == []
     assert index.stats().candidates == 0
     assert len(index.match(Message(2, keywords=["tea", "cake"], at=Point(0.5, 0.5)))) == 500
+
+
+@pytest.mark.parametrize("space", Space)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_batch_that_is_matched_by_place_has_its_answers_in_its_own_order(space, threads):
+    """Points, boxes, across the antimeridian, at the ends of the world; in several chunks."""
+    subscriptions = samples.some_subscriptions(300, space)
+    messages = samples.some_messages(2500, space)
+    index, oracle = RarestWordTree(space=space), ScanIndex(space=space)
+    for each in (index, oracle):
+        each.insert_batch(SubscriptionBatch.from_subscriptions(subscriptions, space=space))
+    batch = MessageBatch.from_messages(messages, space=space)
+    found, expected = index.match_batch(batch, threads=threads), oracle.match_batch(batch)
+    assert found.start.tolist() == expected.start.tolist()
+    ids = [each.subscription_ids.to_numpy() for each in (found, expected)]
+    for begin, end in pairwise(found.start.tolist()):
+        assert sorted(ids[0][begin:end]) == sorted(ids[1][begin:end])

@@ -39,6 +39,19 @@ def gather(
 
 
 @njit(cache=True, nogil=True)
+def put_rows(
+    values: npt.NDArray[Value], end: Starts, begin: Starts, out: npt.NDArray[Value]
+) -> None:
+    """Put row i, which ends at values[end[i]], to out[begin[i]:].  O(values)."""
+    first = 0
+    for i in range(len(end)):
+        to = begin[i]
+        for k in range(end[i] - first):
+            out[to + k] = values[first + k]
+        first = end[i]
+
+
+@njit(cache=True, nogil=True)
 def distinct(start: Starts, codes: Codes, size: int) -> tuple[Starts, Codes, Codes]:
     """Drop repeated codes from each row; codes are in [0, size).  O(rows + codes + size).
 

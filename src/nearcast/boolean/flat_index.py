@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
+from nearcast.batches._ragged_kernels import put_rows
 from nearcast.batches.expression_column import ExpressionColumn
 from nearcast.boolean.index import (
     BooleanIndex,
@@ -202,7 +203,7 @@ class FlatIndex(BooleanIndex):
             borders = np.linspace(0, len(messages), threads + 1).astype(np.int64).tolist()
             with ThreadPoolExecutor(threads) as pool:
                 parts = list(pool.map(lambda rows: match_rows(*rows), pairwise(borders)))
-        slots = np.concatenate([found for found, _, _ in parts])
+        slots = np.concatenate([found for found, _, _ in parts]) if threads > 1 else parts[0][0]
         begins = np.cumsum([0] + [len(found) for found, _, _ in parts])
         start = np.zeros(len(messages) + 1, np.int64)
         start[1:] = np.concatenate(
@@ -309,3 +310,16 @@ def in_chunks(match: Callable[[int, int], Found], first: int, last: int) -> Foun
         np.concatenate([end + begin for (_, end, _), begin in zip(parts, begins, strict=False)]),
         sum(int(candidates) for _, _, candidates in parts),
     )
+
+
+def in_turn(parts: list[Found], order: NDArray[np.int64]) -> Found:
+    """What was found for messages that were matched in this order, in their own order."""
+    counts = np.empty(len(order), np.int64)
+    counts[order] = np.concatenate([np.diff(end, prepend=0) for _, end, _ in parts])
+    end = np.cumsum(counts)
+    begin = (end - counts)[order]
+    slots, first = np.empty(int(end[-1]), np.int32), 0
+    for found, found_end, _ in parts:
+        put_rows(found, found_end, begin[first : first + len(found_end)], slots)
+        first += len(found_end)
+    return slots, end, sum(int(candidates) for _, _, candidates in parts)

@@ -133,3 +133,17 @@ def steps_of(frame, bounds, world, out):
         out[i, 1] = NOWHERE_BELOW if south <= world[1] else step_of(frame.knots_y, south)
         out[i, 2] = NOWHERE_ABOVE if east >= world[2] else step_of(frame.knots_x, east)
         out[i, 3] = NOWHERE_ABOVE if north >= world[3] else step_of(frame.knots_y, north)
+
+
+@njit(cache=True, nogil=True)
+def places_of(frame, rects, rect_start, first, last):
+    """A number for the place of each of the messages first:last; near places have near ones."""
+    places = np.empty(last - first, np.uint16)
+    for message in range(first, last):
+        rect = rect_start[message]
+        x, y = steps_of_point(frame, rects[rect, 0], rects[rect, 1])
+        place = 0
+        for bit in range(8):  # the highest of 15, of x and y in turn
+            place |= (x >> (7 + bit) & 1) << (2 * bit + 1) | (y >> (7 + bit) & 1) << (2 * bit)
+        places[message - first] = place
+    return places

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import MessageBatch
+from nearcast.batches._ragged_kernels import gather
 from nearcast.boolean._records import FORBIDS, SHAPED, SHARED
 from nearcast.boolean._words import known_words
-from nearcast.boolean.flat_index import FlatIndex, Found, in_chunks
+from nearcast.boolean.flat_index import CHUNK, FlatIndex, Found, in_turn
 from nearcast.boolean.history import MessageHistory
 from nearcast.boolean.rarest_word_tree._build import build_all
 from nearcast.boolean.rarest_word_tree._check import check_tree
-from nearcast.boolean.rarest_word_tree._frame import Frame, frame_of, steps_of
+from nearcast.boolean.rarest_word_tree._frame import Frame, frame_of, places_of, steps_of
 from nearcast.boolean.rarest_word_tree._layout import (
     CHILDREN,
     ENTRIES,
@@ -39,6 +40,7 @@ from nearcast.model import Space
 from nearcast.space.region_column import BOX as BOX_REGION
 from nearcast.text.order import Tf
 
+FEW_MESSAGES = 64  # are matched in the order in which they come
 WORDS_TO_ONE = 3.0
 """A message has about so many words for each one of a subscription; where there is no history."""
 BULK_SHARE = 0.25
@@ -158,12 +160,28 @@ class RarestWordTree(FlatIndex):
             self.space is Space.EARTH,
         )
 
-        def match_chunk(first: int, last: int) -> Found:
+        def match(*messages: Any) -> Found:
+            words, word_start, rects, rect_start, first, last = messages
             have, have_start = known_words(words, word_start, first, last)
             found: Found = match_messages(*index, have, have_start, rects, rect_start, first, last)
             return found
 
-        return lambda first, last: in_chunks(match_chunk, first, last)
+        def match_rows(first: int, last: int) -> Found:
+            if last - first < FEW_MESSAGES:
+                return match(words, word_start, rects, rect_start, first, last)
+            # Neighbours one after the other: what one has looked at is near for the next.
+            places = places_of(self._frame, rects, rect_start, first, last)
+            order = np.argsort(places, kind="stable")
+            own_start, own = gather(word_start, words, first + order)
+            own_rect_start, rows = gather(rect_start, np.arange(len(rects)), first + order)
+            own_rects = rects[rows]
+            chunks = [
+                match(own, own_start, own_rects, own_rect_start, at, min(at + CHUNK, len(order)))
+                for at in range(0, len(order), CHUNK)
+            ]
+            return in_turn(chunks, order)
+
+        return match_rows
 
     def _nodes_and_copies(self) -> tuple[int, float]:
         used = self._tree.used
