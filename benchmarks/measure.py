@@ -26,6 +26,7 @@ from nearcast.model import Subscription
 
 PASSES = 3
 _SMALL = 2_000  # subscriptions of the copy on which kernels compile
+_BATCH = 100  # messages of it; a few may be matched in another way than many
 _WARM_UP_INSERTS = 500
 _CHUNK = 20_000  # subscriptions that are Python objects at the same time
 _PROBE_SECONDS = 0.05  # enough to tell how long a message takes
@@ -198,7 +199,7 @@ def rehearse(contender: Contender, workload: Workload) -> None:
     """Every timed step on a small copy, so that its kernels are compiled."""
     index = contender.make(workload.history.take(np.arange(min(_SMALL, len(workload.history)))))
     index.insert_batch(_rows(workload, 0, min(_SMALL, len(workload.subscriptions))))
-    index.match_batch(workload.messages.take(np.arange(min(10, len(workload.messages)))))
+    index.match_batch(workload.messages.take(np.arange(min(_BATCH, len(workload.messages)))))
     one = workload.newcomers[:1]
     insert_all(index, one)
     remove_all(index, _ids(one))
