@@ -76,7 +76,7 @@ demo: setup
 test: setup $(VENV)/.modules
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
 
-# The rivals of the papers, and variants, sizes and repetitions beyond those of `make test`.
+# The indexes of the papers, and variants, sizes and repetitions beyond those of `make test`.
 test-thorough: setup
 	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup -m thorough
 
