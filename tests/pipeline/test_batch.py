@@ -213,7 +213,9 @@ def test_one_word_in_one_place_is_shared_by_all_shards(spark, kind):
     assert found_by(matched) == expected_pairs(subscriptions, messages)
 
 
-@pytest.mark.parametrize("index", [ScanIndex, TrieQuadtree, APTree])
+@pytest.mark.parametrize(
+    "index", [ScanIndex, TrieQuadtree, pytest.param(partial(APTree, leaf_capacity=2), id="APTree")]
+)
 def test_any_index_answers_the_same(both, rows, expected, index):
     matched = match(*both, index=index, partitioning=planned(Location, *rows, 2))
     assert found_by(matched) == expected

@@ -16,7 +16,8 @@ from tests.pipeline.in_process import (
     planned,
 )
 
-COPYING = (Location, Keyword)  # a subscription may be in several shards
+# Where a subscription is in one shard only, what may go wrong is what goes wrong with copies too.
+PARTITIONINGS = (Location, Keyword, pytest.param(Hash, marks=pytest.mark.thorough))
 
 
 @st.composite
@@ -32,7 +33,7 @@ def lives(draw):
     return [(batch, draw(before)) for batch in batches]
 
 
-@pytest.mark.parametrize("kind", [*COPYING, pytest.param(Hash, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("kind", PARTITIONINGS)
 @given(life=lives(), shards=st.sampled_from([1, 2, 3, 7]))
 @settings(max_examples=8)
 def test_all_shards_together_equal_the_oracle(tmp_path_factory, kind, life, shards):
@@ -61,7 +62,7 @@ def test_all_shards_together_equal_the_oracle(tmp_path_factory, kind, life, shar
         assert sorted(output.rejects()["id"].to_pylist()) == sorted(oracle.unknown)
 
 
-@pytest.mark.parametrize("kind", COPYING)
+@pytest.mark.parametrize("kind", PARTITIONINGS)
 def test_more_shards_than_bits_in_a_word(tmp_path, kind):
     stream = InProcessStream(tmp_path, planned(kind, 70), ScanIndex)
     oracle, found = Oracle(), []

@@ -160,8 +160,14 @@ class RarestWordTree(FlatIndex):
             self.space is Space.EARTH,
         )
 
-        def match(*messages: Any) -> Found:
-            words, word_start, rects, rect_start, first, last = messages
+        def match(
+            words: NDArray[np.int32],
+            word_start: NDArray[np.int64],
+            rects: NDArray[np.float64],
+            rect_start: NDArray[Any],
+            first: int,
+            last: int,
+        ) -> Found:
             have, have_start = known_words(words, word_start, first, last)
             found: Found = match_messages(*index, have, have_start, rects, rect_start, first, last)
             return found
