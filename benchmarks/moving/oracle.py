@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from benchmarks.moving.workload import PASSES, Workload
 from benchmarks.oracle import WrongAnswerError
 from nearcast.batches import MessageBatch
-from nearcast.model import Box, Space
 from nearcast.moving import MovingIndex
 from nearcast.space import is_in
 
@@ -21,15 +20,15 @@ def expected_results(workload: Workload) -> Results:
     batches = [workload.first_messages()]
     batches += [step.messages for step in workload.steps(people, PASSES + 1)]
     now = float(batches[-1].time[-1])
-    regions = workload.squares(people.places())
+    regions = workload.around(people.places())
+    _, bounds = regions.covers()  # one rectangle each, for regions of a plane
     expected: Results = {}
     for row in range(0, len(subscriptions), max(1, len(subscriptions) // SAMPLE)):
         region = regions.region(row)
-        assert isinstance(region, Box)
         wanted = subscriptions.subscription(row).expression
         found: set[int | str] = set()
         for batch in batches:
-            for at in _near(batch, region, now):
+            for at in _near(batch, bounds[row], now):
                 message = batch.message(int(at))
                 if wanted.matches(set(message.keywords)) and is_in(message.at, region):
                     found.add(message.id)
@@ -37,11 +36,9 @@ def expected_results(workload: Workload) -> Results:
     return expected
 
 
-def _near(batch: MessageBatch, box: Box, now: float) -> NDArray[np.int64]:
-    """The live messages in a box of a plane."""
-    assert box.space is Space.PLANE
-    x, y = batch.at[:, 0], batch.at[:, 1]
-    inside = (x >= box.west) & (x <= box.east) & (y >= box.south) & (y <= box.north)
+def _near(batch: MessageBatch, bounds: NDArray[np.float32], now: float) -> NDArray[np.int64]:
+    """The live messages in a rectangle."""
+    inside = ((batch.at[:, :2] >= bounds[:2]) & (batch.at[:, :2] <= bounds[2:])).all(axis=1)
     return np.flatnonzero(inside & (batch.expires > now))
 
 

@@ -1,13 +1,14 @@
 """What indexes of moving subscriptions are measured on, as in the paper.
 
-Subscriptions take words of messages and squares of a share of the map; their owners travel on its
-roads. Messages have places all over the map and live ten timestamps; a tenth of them is new in each
-timestamp, in which a share of the subscribers reports where it is.
+Subscriptions take words of messages and squares, or circles, of a share of the map; their owners
+travel on its roads. Messages have places all over the map and live ten timestamps; a tenth of them
+is new in each timestamp, in which a share of the subscribers reports where it is.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
+from math import pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class Settings:
     arrivals: float = 1 / LIFE  # new messages of a timestamp, as a share of the live ones
     words: tuple[int, int] = (1, 5)
     area: float = 0.0001  # of the map
+    circles: bool = False  # instead of squares
     velocity: float = 1.0  # medium
     mobility: float = 0.4  # the share of subscribers who move in a timestamp
 
@@ -73,7 +75,7 @@ class Workload:
         self.roads, self.map_name = _map(settings.roads)
         self._source = _source(settings.data)
         west, south, east, north = self.roads.bounds
-        self._side = (settings.area * (east - west) * (north - south)) ** 0.5
+        self._area = settings.area * (east - west) * (north - south)
 
     @property
     def data(self) -> str:
@@ -86,9 +88,11 @@ class Workload:
     def travellers(self) -> Travellers:
         return Travellers(self.roads, self.settings.subscriptions, velocity=self.settings.velocity)
 
-    def squares(self, places: NDArray[np.float64]) -> RegionColumn:
+    def around(self, places: NDArray[np.float64]) -> RegionColumn:
         """The regions of people at these places."""
-        half = self._side / 2
+        if self.settings.circles:
+            return RegionColumn.of_circles(places, sqrt(self._area / pi), Space.PLANE)
+        half = sqrt(self._area) / 2
         return RegionColumn.of_boxes(
             np.concatenate([places - half, places + half], axis=1), Space.PLANE
         )
@@ -97,7 +101,7 @@ class Workload:
         count = self.settings.subscriptions
         about = self._source(_WORDS_FROM, max(20_000, 2 * count))
         made = subscriptions_from(about, count, words=self.settings.words)
-        return SubscriptionBatch(made.ids, made.expressions, self.squares(people.places()))
+        return SubscriptionBatch(made.ids, made.expressions, self.around(people.places()))
 
     def first_messages(self) -> MessageBatch:
         """As many as live at any time, with what is left of their lives."""
@@ -114,7 +118,7 @@ class Workload:
             messages = self._messages(first, new, float(number), life)
             rows = np.flatnonzero(draw.random(len(people)) < self.settings.mobility)
             people.travel(rows)
-            yield Step(messages, pa.array(rows), self.squares(people.places()[rows]))
+            yield Step(messages, pa.array(rows), self.around(people.places()[rows]))
 
     def _messages(
         self, first: int, count: int, time: float, life: NDArray[np.float64]

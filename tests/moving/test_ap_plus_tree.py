@@ -1,11 +1,14 @@
 """The cost model of moving subscriptions, and what clients with safe regions send."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from nearcast.boolean.ap_tree._moving_cost import LONGEST, moving_cost, timestamps_until_drift
 from nearcast.boolean.ap_tree._plan import Settings
-from nearcast.model import Box, Message, Point, Subscription
+from nearcast.checks.moving.pair import Pair
+from nearcast.model import Box, Circle, Message, Point, Polygon, Space, Subscription
 from nearcast.moving import APPlusTree, APPlusTreeSafe, Communication
 
 STILL = Settings(16, 10, 8.0, 0, 0, 0, 0.001, 0.001)
@@ -83,3 +86,49 @@ def test_a_client_is_asked_when_a_message_comes_near_and_may_be_silent_again():
     ]
     assert index.communication == Communication(moves=2, reports=0, contacts=2)
     assert [change.message_id for change in index.move("s", Box(1.6, 0, 2.6, 1))] == [2]
+
+
+def shapes_at(space, x, y, unit):
+    """A region of each kind around a point, about two units wide and high."""
+    box = Box(x - unit, y - unit, x + unit, y + unit, space=space)
+    metres = unit * 111_195 if space is Space.EARTH else unit
+    arrow = [(-1.0, -1.0), (1.0, -0.5), (0.2, 0.1), (0.5, 1.0), (-0.6, 0.4)]
+    hole = [(-0.4, -0.4), (0.1, -0.3), (-0.2, 0.1)]
+    rings = [[(x + unit * a, y + unit * b) for a, b in ring] for ring in (arrow, hole)]
+    return {
+        "box": box,
+        "circle": Circle(Point(x, y, space=space), metres),
+        "polygon": Polygon(rings, space=space),
+    }
+
+
+@pytest.mark.parametrize("shape", ["box", "circle", "polygon"])
+@pytest.mark.parametrize(
+    ("space", "start"),
+    [(Space.PLANE, (3.0, 4.0)), (Space.EARTH, (3.0, 4.0)), (Space.EARTH, (179.2, 60.0))],
+)
+def test_silence_hides_no_change(space, shape, start):
+    pair = Pair(partial(APPlusTreeSafe, tree={"leaf_capacity": 2, "fanout": 4}), space)
+    random = np.random.default_rng(17)
+    people = {n: np.array(start) + random.uniform(-0.5, 0.5, 2) for n in range(6)}
+
+    def region(n):
+        x, y = people[n]
+        return shapes_at(space, (x + 180.0) % 360.0 - 180.0, y, 0.02 * (1 + n))[shape]
+
+    for n in people:
+        pair.subscribe(Subscription(n, "tea", region(n)))
+    for step in range(125):
+        x, y = np.array(start) + random.uniform(-0.7, 0.7, 2)
+        x = (x + 180.0) % 360.0 - 180.0
+        at = Point(x, y, space=space)
+        if step % 5 == 0 and x < 179.9:
+            at = Box(x, y, x + random.uniform(0, 0.1), y + random.uniform(0, 0.1), space=space)
+        pair.publish(Message(step, keywords=["tea"], at=at, time=step, expires=step + 60.0))
+        n = int(random.integers(len(people)))
+        for _ in range(4):
+            people[n] += random.uniform(-0.004, 0.004, 2)
+            pair.move(n, region(n))
+    sent = pair.index.communication
+    assert sent.moves == 500
+    assert sent.reports + sent.contacts < sent.moves / 2

@@ -12,7 +12,7 @@ from hypothesis.stateful import (
 )
 
 from nearcast.checks.moving.pair import Pair
-from nearcast.model import ANY, Box, Message, Space, Subscription
+from nearcast.model import ANY, Box, Circle, Message, Point, Polygon, Space, Subscription
 from nearcast.moving import LatePositions
 from tests.boolean.strategies import WORDS, expressions
 from tests.moving.indexes import INDEXES, RIVALS
@@ -21,6 +21,28 @@ from tests.space.strategies import near_places, places, regions
 IDS = st.integers(0, 5) | st.sampled_from(["1", "été"])
 KEYWORDS = st.lists(st.sampled_from([*WORDS, "else"]), max_size=6)
 SHIFTS = st.sampled_from([0.0, 0.1, -0.5, 1.0, 3.0, -179.0])
+
+
+def shifted(region, right, up):
+    """A region elsewhere: its longitudes turn around the world, its latitudes end at the poles."""
+
+    def x(lon):
+        return (lon + right + 180.0) % 360.0 - 180.0 if is_earth else lon + right
+
+    def y(lat):
+        return min(max(lat + up, -90.0), 90.0) if is_earth else lat + up
+
+    is_earth, space = region.space is Space.EARTH, region.space
+    match region:
+        case Box(west, south, east, north):
+            return Box(x(west), y(south), x(east), y(north), space=space)
+        case Circle(centre, radius):
+            return Circle(Point(x(centre.lon), y(centre.lat), space=space), radius)
+        case Polygon(rings):
+            try:
+                return Polygon([[(x(a), y(b)) for a, b in ring] for ring in rings], space=space)
+            except ValueError:  # it would be flat, or as wide as the world
+                return region
 
 
 class Comparison(RuleBasedStateMachine):
@@ -85,17 +107,12 @@ class Comparison(RuleBasedStateMachine):
     @precondition(lambda self: self.pair.ids)
     @rule(data=st.data(), right=SHIFTS, up=SHIFTS)
     def shift(self, data, right, up):
-        """A box goes on, around the world if need be."""
+        """A region goes on, around the world if need be and it can."""
         id = self.draw_id(data)
-        box = self.pair.oracle.subscription(id).region
-        if not isinstance(box, Box):
-            box = Box(-1, -1, 1, 1, space=self.space)
-        low, high = (-90.0, 90.0) if self.space is Space.EARTH else (-1e60, 1e60)
-        south, north = (min(max(y + up, low), high) for y in (box.south, box.north))
-        west, east = box.west + right, box.east + right
-        if self.space is Space.EARTH:
-            west, east = ((x + 180.0) % 360.0 - 180.0 for x in (west, east))
-        self.pair.move(id, Box(west, south, east, north, space=self.space))
+        region = self.pair.oracle.subscription(id).region
+        if region is None:
+            region = Box(-1, -1, 1, 1, space=self.space)
+        self.pair.move(id, shifted(region, right, up))
 
     @precondition(lambda self: self.pair.ids)
     @rule(data=st.data(), count=st.integers(1, 4))

@@ -80,10 +80,10 @@ def _sizes(contenders: tuple[Contender, ...]) -> Callable[[Scale], Iterator[Poin
 
 
 def _with_clients(field: str, values: Iterable[float]) -> Callable[[Scale], Iterator[Point]]:
-    """All subscribers move, and few messages come."""
+    """All subscribers move, few messages come, and regions are circles."""
 
     def points(scale: Scale) -> Iterator[Point]:
-        usual = replace(settings_of(scale), mobility=1.0, arrivals=0.01)
+        usual = replace(settings_of(scale), mobility=1.0, arrivals=0.01, circles=True)
         for value in values:
             # Counts of subscribers are shares of the scale's.
             set_to = max(1, round(value * scale.subscriptions)) if field != "arrivals" else value

@@ -117,31 +117,39 @@ def circle_meets(
     north: float,
 ) -> bool:
     """Is the rectangle's nearest point within `radius` of (lon, lat)?  O(1)."""
+    return distance_to_rect(lon, lat, is_earth, west, south, east, north) <= radius
+
+
+@inner
+def distance_to_rect(
+    lon: float, lat: float, is_earth: bool, west: float, south: float, east: float, north: float
+) -> float:
+    """From (lon, lat) to the rectangle's nearest point.  O(1)."""
     if not is_earth:
         x = lon - min(max(lon, west), east)
         y = lat - min(max(lat, south), north)
-        return math.sqrt(x * x + y * y) <= radius
+        return math.sqrt(x * x + y * y)
     if west <= lon <= east:
-        return haversine(lon, lat, lon, min(max(lat, south), north)) <= radius
+        return haversine(lon, lat, lon, min(max(lat, south), north))
     if west == east and south == north:
-        return haversine(lon, lat, west, south) <= radius
-    return meridian_within(lon, lat, radius, west, south, north) or meridian_within(
-        lon, lat, radius, east, south, north
+        return haversine(lon, lat, west, south)
+    return min(
+        distance_to_meridian(lon, lat, west, south, north),
+        distance_to_meridian(lon, lat, east, south, north),
     )
 
 
 @inner
-def meridian_within(
-    lon: float, lat: float, radius: float, edge: float, south: float, north: float
-) -> bool:
-    """Is a point of the meridian `edge` from `south` to `north` within `radius` of (lon, lat)?"""
-    if haversine(lon, lat, edge, south) <= radius or haversine(lon, lat, edge, north) <= radius:
-        return True
+def distance_to_meridian(lon: float, lat: float, edge: float, south: float, north: float) -> float:
+    """From (lon, lat) to the nearest point of the meridian `edge` from `south` to `north`."""
+    to_ends = min(haversine(lon, lat, edge, south), haversine(lon, lat, edge, north))
     nearest = (
         math.atan2(math.sin(lat * DEGREE), math.cos(lat * DEGREE) * math.cos((edge - lon) * DEGREE))
         / DEGREE
     )
-    return south < nearest < north and haversine(lon, lat, edge, nearest) <= radius
+    if south < nearest < north:
+        return min(to_ends, haversine(lon, lat, edge, nearest))
+    return to_ends
 
 
 @njit(cache=True, nogil=True)

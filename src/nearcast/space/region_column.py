@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -74,10 +74,7 @@ class RegionColumn:
         >>> RegionColumn.everywhere(2, Space.EARTH).region(1) is None
         True
         """
-        rows = cls.empty(space)
-        rows._kind = GrowingArray(np.full(count, EVERYWHERE, np.uint8))
-        rows._shape = GrowingArray(np.zeros((count, 4)))
-        return rows
+        return cls._without_polygons(EVERYWHERE, np.zeros((count, 4)), space)
 
     @classmethod
     def of_regions(cls, regions: Iterable[Region | None], space: Space) -> RegionColumn:
@@ -136,28 +133,44 @@ class RegionColumn:
         shape = np.array(boxes, np.float64).reshape(-1, 4)
         shape[np.abs(shape) < SMALLEST_COORDINATE] = 0.0
         west, south, east, north = shape.T
-        limit_x, limit_y = (
-            (180.0, 90.0) if space is Space.EARTH else (LARGEST_COORDINATE, LARGEST_COORDINATE)
-        )
+        limit_x, limit_y = _limits(space)
         good = (np.abs(shape) <= [limit_x, limit_y, limit_x, limit_y]).all(axis=1)
         good &= south <= north
         if space is Space.PLANE:
             good &= west <= east
-        if not good.all():
-            row = int(np.argmin(good))
-            try:
-                Box(*shape[row].tolist(), space=space)
-            except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
-        empty = cls.empty(space)
-        return cls(
-            np.full(len(shape), BOX, np.uint8),
-            shape,
-            empty._ring_start.used,
-            empty._polygon_start.used,
-            empty._vertices.used,
-            space,
-        )
+        _refuse_first_bad(good, lambda row: Box(*shape[row].tolist(), space=space))
+        return cls._without_polygons(BOX, shape, space)
+
+    @classmethod
+    def of_circles(cls, centres: ArrayLike, radius: ArrayLike, space: Space) -> RegionColumn:
+        """One row per centre: lon, lat; one radius for all, or one each.  O(circles), vectorised.
+
+        >>> RegionColumn.of_circles([[2.35, 48.86]], 500, Space.EARTH).region(0).radius
+        500.0
+        >>> RegionColumn.of_circles([[0, 0], [0, 1]], [1, -1], Space.PLANE)
+        Traceback (most recent call last):
+        ValueError: row 1: radius -1.0 is negative; a circle needs a finite radius >= 0
+        """
+        centre = np.asarray(centres, np.float64).reshape(-1, 2)
+        shape = np.zeros((len(centre), 4))
+        shape[:, :2] = np.where(np.abs(centre) < SMALLEST_COORDINATE, 0.0, centre)
+        shape[:, 2] = radius
+        good = (np.abs(centre) <= _limits(space)).all(axis=1)
+        good &= (shape[:, 2] >= 0.0) & np.isfinite(shape[:, 2])
+
+        def circle(row: int) -> Circle:
+            lon, lat, far, _ = shape[row].tolist()
+            return Circle(Point(lon, lat, space=space), far)
+
+        _refuse_first_bad(good, circle)
+        return cls._without_polygons(CIRCLE, shape, space)
+
+    @classmethod
+    def _without_polygons(cls, kind: int, shape: NDArray[np.float64], space: Space) -> RegionColumn:
+        rows = cls.empty(space)
+        rows._kind = GrowingArray(np.full(len(shape), kind, np.uint8))
+        rows._shape = GrowingArray(shape)
+        return rows
 
     def __len__(self) -> int:
         return len(self._kind.used)
@@ -340,6 +353,23 @@ class RegionColumn:
                 f"regions of {other.space} cannot join regions of {self.space}; "
                 "use one space for all"
             )
+
+
+def _limits(space: Space) -> tuple[float, float]:
+    """The largest coordinates, either way."""
+    if space is Space.EARTH:
+        return 180.0, 90.0
+    return LARGEST_COORDINATE, LARGEST_COORDINATE
+
+
+def _refuse_first_bad(good: NDArray[np.bool_], make: Callable[[int], Region]) -> None:
+    """Let the object that the first bad row would be say what is wrong with it."""
+    if not good.all():
+        row = int(np.argmin(good))
+        try:
+            make(row)
+        except ValueError as error:
+            raise ValueError(f"row {row}: {error}") from None
 
 
 def _ragged_rows(

@@ -15,15 +15,13 @@ from nearcast.model import Id, Space, Subscription
 from nearcast.moving._flat.index import MessageLists, Told
 from nearcast.moving._flat.messages import RECTS, RECTS_AT, Messages
 from nearcast.moving._flat.sides import Found, Sides
-from nearcast.moving.ap_plus_tree._safe import kept_if_in, signs_among, slacks
+from nearcast.moving.ap_plus_tree._safe import gone, kept_if_in, signs_among, slacks
+from nearcast.moving.ap_plus_tree.drawn_out import drawn_out, most_slack
 from nearcast.moving.ap_plus_tree.index import APPlusTree
 from nearcast.moving.late_positions import LatePositions
 from nearcast.moving.word_quadtrees.lists import QuadtreesOfWords
 from nearcast.space import RegionColumn
-from nearcast.space.region_column import BOX
 from nearcast.storage import part
-
-ROUNDING = 1e-12  # of differences of borders
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +39,8 @@ class Communication:
 
 
 class Around(NamedTuple):
-    """What is around boxes: drawn out by the most slack, that slack, and messages within."""
+    """What is around regions: the most slack there may be, and the messages within."""
 
-    drawn_out: NDArray[np.float64]
     most_slack: NDArray[np.float64]
     near: Found
 
@@ -51,12 +48,11 @@ class Around(NamedTuple):
 class APPlusTreeSafe(APPlusTree):
     """An AP+-Tree whose clients report only when they leave their safe regions.
 
-    A box that the server knows has a *slack*: while none of its borders has moved that far, no
+    A region that the server knows has a *slack*: while none of its borders has moved that far, no
     message with its words enters or leaves. Its client keeps silent meanwhile. The tree holds the
-    *impact region*, the box drawn out by the slack: a message that comes into it may change that,
-    so the client is asked where it is, and gets another slack. `move` stands for both sides here,
-    client and server; `communication` tells what they would have sent each other. Regions that are
-    no boxes are always reported.
+    *impact region*, the region drawn out by the slack: a message that comes into it may change
+    that, so the client is asked where it is, and gets another slack. `move` stands for both sides
+    here, client and server; `communication` tells what they would have sent each other.
 
     Messages are in a quadtree for each word, not at the nodes of the tree: who looks for the
     nearest one has to look around, through many nodes, and at most of their messages in vain.
@@ -64,7 +60,8 @@ class APPlusTreeSafe(APPlusTree):
     Parameters
     ----------
     space, lifetime, late_positions, tree: see `APPlusTree`
-    look_ahead: the most slack, as a multiple of the longer side of a box
+    look_ahead: the most slack, as a multiple of the longer side of a box or of a polygon's bounds,
+        or of a circle's diameter; where that leads around the world, there is none
 
     >>> from nearcast.model import Box, Message, Point
     >>> index = APPlusTreeSafe()
@@ -113,7 +110,7 @@ class APPlusTreeSafe(APPlusTree):
     def _begin(self) -> None:
         super()._begin()
         self._current = RegionColumn.empty(self.space)  # where clients are, by slot
-        self._anchor = GrowingArray(np.empty((0, 4)))  # the box that the server knows
+        self._anchor = RegionColumn.empty(self.space)  # where the server knows that they were
         self._slack = GrowingArray(np.empty(0))  # 0: the next move is to be reported
         self._asked = np.empty(0, np.int32)  # who was asked just now
         self._reports = 0
@@ -134,17 +131,14 @@ class APPlusTreeSafe(APPlusTree):
         fresh = self._subscriptions.store.ids.slots - len(self._current)
         if fresh > 0:
             self._current.append(RegionColumn.everywhere(fresh, self.space))
-            self._anchor.extend(np.zeros((fresh, 4)))
+            self._anchor.append(RegionColumn.everywhere(fresh, self.space))
             self._slack.extend(np.zeros(fresh))
         self._current.put(slots, batch.regions)
         self._renew(slots)
         return slots
 
     def _moved(self, slots: NDArray[np.int32], regions: RegionColumn) -> Found:
-        boxes = regions.kernel_arrays()[1]
-        gone = np.abs(boxes - self._anchor.used[slots]).max(axis=1, initial=0.0)
-        silent = _is_box(regions) & (gone < self._slack.used[slots] * (1.0 - ROUNDING))
-        rows = np.flatnonzero(~silent)
+        rows = np.flatnonzero(self._gone(self._anchor, slots, regions) >= self._slack.used[slots])
         reported, there = slots[rows], regions.take(rows)
         around = self._look_around(reported, there)
         found = self._changes(reported, there, around)
@@ -160,51 +154,44 @@ class APPlusTreeSafe(APPlusTree):
         self._settle(slots, there, self._look_around(slots, there))
 
     def _look_around(self, slots: NDArray[np.int32], regions: RegionColumn) -> Around:
-        drawn_out, most_slack = self._drawn_out(regions)
-        return Around(drawn_out, most_slack, self._near(slots, drawn_out, most_slack))
-
-    def _settle(self, slots: NDArray[np.int32], regions: RegionColumn, around: Around) -> None:
-        """Clients are where the server thinks they are, and the tree has their impact regions."""
-        boxes = regions.kernel_arrays()[1]
-        slack = around.most_slack.copy()
-        slacks(self._messages.messages, boxes, around.near.rows, around.near.slots, slack)
-        self._anchor.used[slots], self._slack.used[slots] = boxes, slack
-        self._relocate(slots, self._impact(slots, regions))
-
-    def _drawn_out(self, regions: RegionColumn) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Boxes with the most slack there may be, and that slack; 0 where there may be none."""
-        boxes = np.where(_is_box(regions)[:, None], regions.kernel_arrays()[1], 0.0)
-        sides = np.maximum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])
-        slack: NDArray[np.float64] = self._look_ahead * sides
-        drawn_out = boxes + slack[:, None] * (-1, -1, 1, 1)
-        if self.space is Space.EARTH:
-            within = (np.abs(drawn_out) < (180.0, 90.0, 180.0, 90.0)).all(axis=1)
-        else:
-            within = (np.abs(drawn_out) < 1e30).all(axis=1)
-        slack[~within] = 0.0
-        return drawn_out, slack
-
-    def _near(
-        self, slots: NDArray[np.int32], drawn_out: NDArray[np.float64], slack: NDArray[np.float64]
-    ) -> Found:
-        """The messages in boxes that are drawn out."""
-        rows = np.flatnonzero(slack > 0.0)
-        around = RegionColumn.of_boxes(drawn_out[rows], self.space)
+        most = most_slack(regions, self._look_ahead)
+        rows = np.flatnonzero(most > 0.0)
+        around = drawn_out(regions.take(rows), most[rows])
         near = self._differences(
             slots[rows],
             Sides.nowhere(around, len(rows)),
             Sides.at(around, np.arange(len(rows))),
         )
-        return near._replace(rows=rows[near.rows])
+        return Around(most, near._replace(rows=rows[near.rows]))
+
+    def _settle(self, slots: NDArray[np.int32], regions: RegionColumn, around: Around) -> None:
+        """Clients are where the server thinks they are, and the tree has their impact regions."""
+        slack = around.most_slack.copy()
+        slacks(
+            self._messages.messages, regions.kernel_arrays(), self.space is Space.EARTH,
+            around.near.rows, around.near.slots, slack,
+        )  # fmt: skip
+        self._anchor.put(slots, regions)
+        self._slack.used[slots] = slack
+        rows = np.flatnonzero(slack > 0.0)
+        impact = regions.take(np.arange(len(regions)))
+        impact.put(rows, drawn_out(regions.take(rows), slack[rows]))
+        self._relocate(slots, impact)
+
+    def _gone(
+        self, old: RegionColumn, slots: NDArray[np.int32], regions: RegionColumn
+    ) -> NDArray[np.float64]:
+        """How far regions are from those that `old` has at their slots."""
+        is_earth = self.space is Space.EARTH
+        far: NDArray[np.float64] = gone(
+            old.kernel_arrays(), slots, regions.kernel_arrays(), is_earth
+        )
+        return far
 
     def _changes(self, slots: NDArray[np.int32], regions: RegionColumn, around: Around) -> Found:
         """What subscriptions gain and lose: among the messages near them, where these are all."""
-        drawn_out, near = around.drawn_out, around.near
-        before = self._current.take(slots.astype(np.int64))
-        boxes = before.kernel_arrays()[1]
-        is_near = (around.most_slack > 0.0) & _is_box(before)
-        is_near &= (boxes[:, :2] >= drawn_out[:, :2]).all(axis=1)
-        is_near &= (boxes[:, 2:] <= drawn_out[:, 2:]).all(axis=1)
+        near = around.near
+        is_near = self._gone(self._current, slots, regions) < around.most_slack
         known = is_near[near.rows]
         places, slots_near = near.rows[known], near.slots[known]
         signs = signs_among(
@@ -226,15 +213,6 @@ class APPlusTreeSafe(APPlusTree):
             np.concatenate([slots_near[changed], found.slots])[order],
             near.candidates + found.candidates,
         )
-
-    def _impact(self, slots: NDArray[np.int32], regions: RegionColumn) -> RegionColumn:
-        """What the tree holds: boxes drawn out by their slack, other regions as they are."""
-        impact = regions.take(np.arange(len(regions)))
-        slack = self._slack.used[slots]
-        rows = np.flatnonzero(slack > 0.0)
-        boxes = regions.kernel_arrays()[1][rows] + slack[rows, None] * (-1, -1, 1, 1)
-        impact.put(rows, RegionColumn.of_boxes(boxes, self.space))
-        return impact
 
     def _pass(self, batch: MessageBatch | None, last_now: float, tell: Callable[..., Told]) -> Told:
         answer = super()._pass(batch, last_now, tell)
@@ -267,23 +245,17 @@ class APPlusTreeSafe(APPlusTree):
 
     def _more_arrays(self) -> dict[str, NDArray[Any]]:
         return {
-            "anchor": self._anchor.used,
             "slack": self._slack.used,
             "communication": np.array([self._reports, self._contacts]),
             **{f"current/{name}": array for name, array in self._current.arrays().items()},
+            **{f"anchor/{name}": array for name, array in self._anchor.arrays().items()},
         }
 
     def _take_more_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._anchor, self._slack = GrowingArray(arrays["anchor"]), GrowingArray(arrays["slack"])
+        self._slack = GrowingArray(arrays["slack"])
         self._reports, self._contacts = arrays["communication"].tolist()
         self._current = RegionColumn.from_arrays(part(arrays, "current/"), self.space)
-
-
-def _is_box(regions: RegionColumn) -> NDArray[np.bool_]:
-    """Which regions are boxes, and not across the antimeridian?"""
-    kind, shape = regions.kernel_arrays()[:2]
-    is_box: NDArray[np.bool_] = (kind == BOX) & (shape[:, 0] <= shape[:, 2])
-    return is_box
+        self._anchor = RegionColumn.from_arrays(part(arrays, "anchor/"), self.space)
 
 
 def _places(rects: NDArray[np.float64], rect_start: NDArray[np.int32]) -> Messages:
