@@ -9,7 +9,7 @@ Prints:
     +---------------+----------+
     <BLANKLINE>
     message 2: latitude 92.35 is outside [-90, 90]; did you swap longitude and latitude?
-    hash on ... shards should take less than 0.1 s, against ...
+    hash on ... should take less than 0.1 s, against ...
 """
 
 from nearcast.pipeline import match, spark_session

@@ -38,8 +38,15 @@ def test_spread_shards_have_what_one_broker_has(tmp_path, name, shards):
     play(tmp_path, 1, distribution.cells.tree, 400, distribution)
 
 
-@pytest.mark.parametrize(("sizes", "tells_each"), [((1,), True), ((3, 17, 90), False)])
-@pytest.mark.parametrize("shards", [pytest.param(2, marks=pytest.mark.thorough), 5])
+@pytest.mark.parametrize(
+    ("shards", "sizes", "tells_each"),
+    [
+        (2, (1,), True),
+        pytest.param(5, (1,), True, marks=pytest.mark.thorough),
+        pytest.param(2, (3, 17, 90), False, marks=pytest.mark.thorough),
+        (5, (3, 17, 90), False),
+    ],
+)
 @pytest.mark.parametrize(
     "seed", [3, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(4, 12))]
 )

@@ -174,7 +174,8 @@ def tell_parts(
 ) -> Iterator[pa.RecordBatch]:
     """A task that asks keepers for parts of lists, as they are after a batch.
 
-    A row in is a shard and the ids of the lists, a row out the shard and the parts, in JSON.
+    A row in is a shard and the ids of the lists in JSON, a row out the shard and the parts, as the
+    bytes of `Parts`.
     `changed` are the shards of which the batch has changed the results.
     """
     for each in batches:
@@ -196,7 +197,7 @@ def tell_parts(
             )
             parts = hosted.ask(request)()["parts"]
             yield pa.RecordBatch.from_pydict(
-                {"shard": pa.array([shard], pa.int32()), "parts": [json.dumps(parts)]}
+                {"shard": pa.array([shard], pa.int32()), "parts": [parts]}
             )
 
 

@@ -396,11 +396,11 @@ class StreamWork:
             tell_parts, state=self._state.hosted(), batch=batch, changed=changed, hosted=hosted
         )
 
-        def ask(wanted: pa.Table) -> list[tuple[int, str]]:
+        def ask(wanted: pa.Table) -> list[tuple[int, bytes]]:
             frame = spark.createDataFrame(wanted.to_pylist(), "shard int, ids string")
             spread = frame.repartitionById(self._partitioning.shards, "shard")
-            told = spread.mapInArrow(tell, "shard int, parts string").collect()
-            return [(row.shard, row.parts) for row in told]
+            told = spread.mapInArrow(tell, "shard int, parts binary").collect()
+            return [(row.shard, bytes(row.parts)) for row in told]
 
         return write_merged(
             self._state.hosted(),

@@ -94,13 +94,13 @@ class ListChanges:
     def joined(cls, parts: Sequence[ListChanges]) -> ListChanges:
         """The changes of several, of different subscriptions, one after the other."""
         return cls(
-            _joined_ids([part.subscription_ids for part in parts]),
+            joined_ids([part.subscription_ids for part in parts]),
             starts(np.concatenate([np.diff(part.start) for part in parts])),
-            _joined_ids([part.message_ids for part in parts]),
+            joined_ids([part.message_ids for part in parts]),
             np.concatenate([part.scores for part in parts]),
             np.concatenate([part.is_new for part in parts]),
             starts(np.concatenate([np.diff(part.left_start) for part in parts])),
-            _joined_ids([part.left for part in parts]),
+            joined_ids([part.left for part in parts]),
         )
 
 
@@ -128,7 +128,8 @@ def starts(lengths: list[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _joined_ids(parts: Sequence[pa.Array]) -> pa.Array:
+def joined_ids(parts: Sequence[pa.Array]) -> pa.Array:
+    """Columns of ids, one after the other; as text, if some are."""
     filled = [part for part in parts if len(part)] or [*parts[:1]]  # an empty one may have no type
     if len({part.type for part in filled}) > 1:
         filled = [part.cast(pa.large_string()) for part in filled]

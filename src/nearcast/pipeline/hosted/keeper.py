@@ -20,10 +20,8 @@ from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
 from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
-from nearcast.pipeline.hosted.spread.list_events import events_table
 from nearcast.pipeline.hosted.spread.list_shard import ListShard
 from nearcast.pipeline.hosted.spread.opening import open_shard
-from nearcast.pipeline.hosted.spread.part_lists import Part
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
@@ -78,8 +76,7 @@ class ShardKeeper:
         if request.keeps_results:
             _write_results(hosted, output, request)
         if output.parts:
-            events = [event for each in output.parts.values() for event in each]
-            table = events_table(events, request.schema)
+            table = output.parts.table(request.schema)
             write_parquet(state.parts(shard, batch), [table], {})
         facts = {
             "rows": len(rows),
@@ -101,13 +98,13 @@ class ShardKeeper:
         self._shard = hosted
         return facts | self._about_snapshot()
 
-    def parts(self, request: StepRequest, ids: list[Id]) -> list[Part]:
-        """What the shard has of these lists before the batch of the request."""
+    def parts(self, request: StepRequest, ids: list[Id]) -> bytes:
+        """What the shard has of these lists before the batch of the request; see `of_bytes`."""
         hosted, _ = self._as_of_before(request)
         assert isinstance(hosted, ListShard)
         found = hosted.parts(ids)
         self._shard = hosted
-        return found
+        return found.to_bytes(request.schema.field("message_id").type)
 
     def _as_of_before(self, request: StepRequest) -> tuple[HostedShard, str]:
         """The shard as it was before the batch, and how it was come by."""

@@ -11,7 +11,6 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from typing import Any
 from nearcast.pipeline.hosted.keeper import ShardKeeper
 from nearcast.pipeline.hosted.keepers import starting_or_ending
 from nearcast.pipeline.hosted.request import StepRequest, receive, send
-from nearcast.storage import Buffer
 
 UNUSED_SECONDS = 600.0
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -52,20 +50,18 @@ def _answer(keeper: ShardKeeper, connection: socket.socket) -> bool:
         header, parts = receive(connection)
         if header.get("end"):
             return False
+        lists: list[bytes] = []
         try:
-            answer: dict[str, Any] = {"facts": _done(keeper, header, parts)}
+            request = StepRequest.of(header, parts)
+            if request.asked is None:
+                answer: dict[str, Any] = {"facts": keeper.step(request)}
+            else:
+                answer, lists = {"facts": {}}, [keeper.parts(request, request.asked)]
         except Exception as error:
             traceback.print_exc()
             answer = {"error": str(error), "type": type(error).__name__}
-        send(connection, answer)
+        send(connection, answer, lists)
     return True
-
-
-def _done(keeper: ShardKeeper, header: dict[str, Any], parts: Sequence[Buffer]) -> dict[str, Any]:
-    request = StepRequest.of(header, parts)
-    if request.asked is not None:
-        return {"parts": keeper.parts(request, request.asked)}
-    return keeper.step(request)
 
 
 def _is_alive(process: int) -> bool:

@@ -32,7 +32,10 @@ Wait = Callable[[], dict[str, Any]]
 
 
 def ask(request: StepRequest) -> Wait:
-    """Have the keeper of a shard take a step; what this returns waits until it has."""
+    """Have the keeper of a shard take a step; what this returns waits until it has.
+
+    Parts of lists that are asked for come as `parts`, bytes.
+    """
     connection = _asked(request)
 
     def wait() -> dict[str, Any]:
@@ -40,7 +43,7 @@ def ask(request: StepRequest) -> Wait:
         for tries in range(1, TRIES + 1):
             try:
                 with connection:
-                    answer, _ = receive(connection)
+                    answer, lists = receive(connection)
                 break
             except (EOFError, OSError) as error:
                 if tries == TRIES:
@@ -55,7 +58,7 @@ def ask(request: StepRequest) -> Wait:
                 f"results of shard {request.shard}: {answer['type']}: {answer['error']}"
             )
         facts: dict[str, Any] = answer["facts"]
-        return facts
+        return facts | {"parts": bytes(lists[0])} if lists else facts
 
     return wait
 

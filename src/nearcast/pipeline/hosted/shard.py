@@ -20,7 +20,7 @@ from nearcast.pipeline.hosted.rows import (
     subscribe_kind,
 )
 from nearcast.pipeline.hosted.settings import FORMAT
-from nearcast.pipeline.hosted.spread.list_events import ListEvent
+from nearcast.pipeline.hosted.spread.list_events import ListEvents
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.log.hosted_rows import hosted_subscription, place_of, result_kind
 from nearcast.pipeline.log.schema import MOVE, SUBSCRIBE_HOSTED, SUBSCRIBE_TOP, UNSUBSCRIBE
@@ -30,6 +30,8 @@ from nearcast.storage import BadFile, read_json, write_json
 
 FEW = 64
 """So many messages that follow each other, or fewer, are taken one by one: each change is told."""
+TOGETHER = (SUBSCRIBE_TOP, RESETTLE)
+"""Kinds of rows that are taken together when they follow each other."""
 REFRESHED = 250
 """Lists of terms whose scores a batch tells anew, in turn, though their order is as it was."""
 _BROKER, _ABOUT = "broker.near", "about.json"
@@ -62,7 +64,7 @@ class HostedOutput:
     rejects: list[tuple[dict[str, Any], str]] = field(default_factory=list)
     unknown: list[tuple[Id, int]] = field(default_factory=list)
     copies: int = 0
-    parts: dict[Id, list[ListEvent]] = field(default_factory=dict)
+    parts: ListEvents = field(default_factory=ListEvents)
 
 
 class HostedShard:
@@ -338,16 +340,14 @@ class HostedShard:
 
 
 def _runs(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Rows in their order: new top-k lists of different ids together, all others one by one."""
+    """Rows in their order: of top-k lists, those that begin together, or get other homes."""
     run: dict[Id, dict[str, Any]] = {}
+    kind = None
     for row in rows:
-        is_list = row["kind"] == SUBSCRIBE_TOP
-        if run and (not is_list or row["id"] in run):
+        if run and (row["kind"] != kind or kind not in TOGETHER or row["id"] in run):
             yield [*run.values()]
             run = {}
-        if is_list:
-            run[row["id"]] = row
-        else:
-            yield [row]
+        kind = row["kind"]
+        run[row["id"]] = row
     if run:
         yield [*run.values()]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nearcast.model import Id, Notification
 from nearcast.pipeline.safe_distance import SafeDistance
@@ -66,24 +67,34 @@ class ToldColumns:
             }  # fmt: skip
         self._rows.append(row)
 
-    def add_lists(self, position: int, cause: Id, time: float, lists: ListChanges) -> None:
-        """Lists that many messages have changed, up to that one."""
+    def add_lists(
+        self,
+        positions: int | NDArray[np.int64],
+        causes: Id | pa.Array,
+        times: float | NDArray[np.float64],
+        lists: ListChanges,
+    ) -> None:
+        """Lists that have changed or begun; where and when and why, for all of them or for each."""
+        if not len(lists):
+            return
         self._gather_rows()
         count, names = len(lists), lists.message_ids.cast(pa.string())
         scored = pa.StructArray.from_arrays(
             [names, pa.array(lists.scores)], fields=list(_ITEMS.value_type)
         )
         before = np.concatenate([[0], np.cumsum(lists.is_new)])
+        if not isinstance(causes, pa.Array):
+            causes = pa.repeat(pa.scalar(causes, self._schema.field("cause").type), count)
         columns = {
             "subscription_id": lists.subscription_ids,
-            "message_id": _repeated(cause, count, self._schema.field("message_id").type),
-            "time": _repeated(time, count, pa.float64()),
-            "position": _repeated(position, count, pa.int64()),
-            "kind": _repeated("top", count, pa.string()),
+            "message_id": causes,
+            "time": pa.array(np.broadcast_to(times, count)),
+            "position": pa.array(np.broadcast_to(positions, count)),
+            "kind": pa.repeat("top", count),
             "items": _lists(lists.start, scored),
             "entered": _lists(before[lists.start], names.filter(pa.array(lists.is_new))),
             "left": _lists(lists.left_start, lists.left.cast(pa.string())),
-            "cause": _repeated(cause, count, self._schema.field("cause").type),
+            "cause": causes,
         }
         arrays = [
             columns[field.name].cast(field.type)
@@ -107,10 +118,6 @@ def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] |
 
 def _texts(items: tuple[Id, ...] | None) -> list[str] | None:
     return None if items is None else [str(item) for item in items]
-
-
-def _repeated(value: Any, count: int, kind: pa.DataType) -> pa.Array:
-    return pa.repeat(pa.scalar(value, kind), count)
 
 
 def _lists(start: Any, values: pa.Array) -> pa.Array:

@@ -13,7 +13,8 @@ from nearcast.model import Id
 from nearcast.topk._flat.message_ids import MessageIds
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, K, Subscriptions
 from nearcast.topk._flat.touched import LISTS, Touched
-from nearcast.topk.list_change import ListChanges, ids_as_arrow, starts
+from nearcast.topk.list_change import ListChanges, ids_as_arrow, joined_ids, starts
+from nearcast.topk.parts import PartChanges, Parts, runs
 
 _Ints = NDArray[np.int64]
 
@@ -30,18 +31,7 @@ def changed_lists(
 
     `rows` has `seq` and `score`; `gone` the ids of the arrivals that have left the window.
     """
-    count = int(touched.ends[LISTS])
-    slots = touched.slot[:count]
-    before = np.diff(touched.start[: count + 1])
-    head = subscriptions.head[slots]
-    after = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
-    old = _runs(touched.start[:count], before)
-    new = _runs(head[:, START].astype(np.int64) * STEP, after)
-    chosen = _differ(touched.seq[old], before, rows.seq[new], after)
-    old_chosen, new_chosen = np.repeat(chosen, before), np.repeat(chosen, after)
-    old, new = old[old_chosen], new[new_chosen]
-    before, after, slots = before[chosen], after[chosen], slots[chosen]
-
+    slots, before, old, after, new = _changed(touched, subscriptions, rows)
     # A list and an arrival as one number, so that one search compares all lists with theirs.
     old_pairs = _pairs(touched.seq[old], before)
     new_pairs = _pairs(rows.seq[new], after)
@@ -62,11 +52,61 @@ def changed_lists(
     )
 
 
-def _runs(first: NDArray[Any], lengths: _Ints) -> _Ints:
-    """The numbers first[i], first[i] + 1, … of all runs, one after the other."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) + np.repeat(first - (ends - lengths), lengths)
+def part_changes(
+    touched: Touched,
+    subscriptions: Subscriptions,
+    rows: Any,
+    subscription_ids: IdTable,
+    message_ids: MessageIds,
+    gone: dict[int, Id],
+    numbers: _Ints,
+    oldest: int,
+) -> PartChanges:
+    """As `changed_lists`, with what lists were, and messages by their numbers in a stream.
+
+    The message of arrival `oldest` has the number numbers[0], and so on.
+    """
+    slots, before, old, after, new = _changed(touched, subscriptions, rows)
+    was, now = touched.seq[old], rows.seq[new]
+    names = _ids_of(was, message_ids, gone)
+    return PartChanges(
+        subscription_ids.ids_of(slots),
+        Parts(starts(before), names, touched.score[old], numbers[was - oldest]),
+        Parts(starts(after), message_ids.ids_of(now), rows.score[new], numbers[now - oldest]),
+    )
+
+
+def _ids_of(seqs: NDArray[np.int32], message_ids: MessageIds, gone: dict[int, Id]) -> pa.Array:
+    """The ids of messages, some of which are in the window no more."""
+    arrivals, place = np.unique(seqs, return_inverse=True)
+    is_gone = np.isin(arrivals, np.fromiter(gone, np.int64, len(gone)))
+    order = np.argsort(~is_gone, kind="stable")  # those that are gone come first
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    left = ids_as_arrow(gone[seq] for seq in arrivals[is_gone].tolist())
+    return joined_ids([left, message_ids.ids_of(arrivals[~is_gone])]).take(pa.array(rank[place]))
+
+
+def _changed(
+    touched: Touched, subscriptions: Subscriptions, rows: Any
+) -> tuple[NDArray[np.int32], _Ints, _Ints, _Ints, _Ints]:
+    """The slots of lists that are others than they were; how long they were, and where in `touched`
+    what they had is; how long they are, and where in `rows` what they have is."""
+    count = int(touched.ends[LISTS])
+    slots = touched.slot[:count]
+    before = np.diff(touched.start[: count + 1])
+    head = subscriptions.head[slots]
+    after = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
+    old = runs(touched.start[:count], before)
+    new = runs(head[:, START].astype(np.int64) * STEP, after)
+    chosen = _differ(touched.seq[old], before, rows.seq[new], after)
+    return (
+        slots[chosen],
+        before[chosen],
+        old[np.repeat(chosen, before)],
+        after[chosen],
+        new[np.repeat(chosen, after)],
+    )
 
 
 def _pairs(seqs: NDArray[np.int32], lengths: _Ints) -> _Ints:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from time import thread_time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
 from nearcast.model import Id
+from nearcast.topk._flat.list_columns import part_changes
+from nearcast.topk._flat.subscriptions import HELD, START, STEP, K
+from nearcast.topk._flat.window import NEXT, OLDEST, TIME
 from nearcast.topk.index import Scoring
-from nearcast.topk.list_change import Ranked
+from nearcast.topk.list_change import Ranked, ids_as_arrow, starts
+from nearcast.topk.parts import PartChanges, Parts, runs
 from nearcast.topk.windows import TimeWindow
 from nearcast.topk.word_lists import WordLists
 
@@ -55,11 +60,57 @@ class ShardLists(WordLists):
         - `left`: for each message, and at the end: the highest number that has left the window
         - `withdrawn`: the id of a message that goes first, if the shard has it
         """
+        gone = self._hear(messages, numbers, left, withdrawn)
+        return [lists for lists in self._touched_lists(gone) if lists[1] != lists[2]]
+
+    def step_as_parts(
+        self,
+        messages: MessageBatch,
+        numbers: NDArray[np.float64],
+        left: NDArray[np.float64],
+        withdrawn: Id | None,
+    ) -> PartChanges:
+        """As `step`, as columns. Ids of a kind are all integers, or all texts."""
+        self._tidy()
+        oldest, end = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
+        known = self._numbers_at(np.arange(oldest, end))
+        gone = self._hear(messages, numbers, left, withdrawn)
+        return part_changes(
+            self._touched, self._subscriptions, self._rows, self._subscription_ids,
+            self._message_ids, gone, np.append(known, numbers.astype(np.int64)), oldest,
+        )  # fmt: skip
+
+    def parts(self, ids: list[Id]) -> Parts:
+        """The lists of some subscriptions."""
+        slots = self._subscription_ids.find(ids_as_arrow(ids))
+        head = self._subscriptions.head[slots]
+        lengths = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
+        rows = runs(head[:, START].astype(np.int64) * STEP, lengths)
+        seqs = self._rows.seq[rows]
+        return Parts(
+            starts(lengths),
+            self._message_ids.ids_of(seqs),
+            self._rows.score[rows],
+            self._numbers_at(seqs),
+        )
+
+    def _numbers_at(self, seqs: NDArray[Any]) -> NDArray[np.int64]:
+        """The numbers in the stream of messages that are in the window."""
+        places = self._messages.place[seqs & (len(self._messages.live) - 1), TIME]
+        return places.astype(np.int64)
+
+    def _hear(
+        self,
+        messages: MessageBatch,
+        numbers: NDArray[np.float64],
+        left: NDArray[np.float64],
+        withdrawn: Id | None,
+    ) -> dict[int, Id]:
         self._left = left
         began = thread_time()
         _, gone = self._take_in(messages, numbers, withdrawn)
         self.seconds += thread_time() - began
-        return [lists for lists in self._touched_lists(gone) if lists[1] != lists[2]]
+        return gone
 
     def _too_old(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._left

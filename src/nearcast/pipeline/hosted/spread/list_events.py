@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nearcast.broker.kinds import lists_told
 from nearcast.model import Id, Notification
 from nearcast.pipeline.hosted.spread.distribution import Homes
-from nearcast.pipeline.hosted.spread.part_lists import Part
 from nearcast.topk.distributions import Placement
 from nearcast.topk.distributions.lowest_scores import lowest_of
 from nearcast.topk.list_change import list_change
+from nearcast.topk.parts import Part, PartChanges, part_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +83,119 @@ def _ranked(part: Part) -> tuple[tuple[Id, float], ...]:
     return tuple((id, score) for id, score, _ in part)
 
 
-def events_table(events: Sequence[ListEvent], told: pa.Schema) -> pa.Table:
-    """Events as columns; `told` is the schema of what is told, with the types of ids."""
-    return pa.Table.from_pylist([_row(each) for each in events], _schema(told))
+@dataclass(frozen=True, slots=True, eq=False)
+class EventColumns:
+    """Many events, each of another list, all of whose homes tell theirs or have not changed.
+
+    A row of `changes` for each; `positions`, `causes` and `times` are those of `Moment`.
+    """
+
+    changes: PartChanges
+    positions: NDArray[np.int64]
+    causes: pa.Array
+    times: NDArray[np.float64]
+    homes_before: list[Homes]
+    homes: list[Homes]
+    length_before: NDArray[np.int64]
+    length: NDArray[np.int64]
+    placements: list[Placement]
+
+    def __len__(self) -> int:
+        return len(self.homes)
+
+    def take(self, chosen: NDArray[np.int64]) -> EventColumns:
+        """Some of them."""
+        return EventColumns(
+            self.changes.take(chosen),
+            self.positions[chosen],
+            self.causes.take(pa.array(chosen)),
+            self.times[chosen],
+            [self.homes_before[row] for row in chosen],
+            [self.homes[row] for row in chosen],
+            self.length_before[chosen],
+            self.length[chosen],
+            [self.placements[row] for row in chosen],
+        )
+
+    @property
+    def are_whole(self) -> NDArray[np.bool_]:
+        """Which are the whole list, before and after; see `ListEvent.is_whole`."""
+        pairs = zip(self.homes, self.homes_before, strict=True)
+        are_alone = np.array([len(now) == 1 and was in ((), now) for now, was in pairs], bool)
+        beyond = np.array(
+            [
+                placement.beyond[len(homes) - 1]
+                for placement, homes in zip(self.placements, self.homes, strict=True)
+            ]
+        )
+        are_whole: NDArray[np.bool_] = are_alone & (self.changes.after.lowest(self.length) > beyond)
+        return are_whole
+
+    def table(self, told: pa.Schema) -> pa.Table:
+        """As `events_table` gives events."""
+        schema, count = _schema(told), len(self)
+        part_id = told.field("message_id").type
+        columns = {
+            "subscription_id": self.changes.subscription_ids,
+            "position": pa.array(self.positions),
+            "cause": self.causes,
+            "time": pa.array(self.times),
+            "is_single": pa.repeat(False, count),
+            "homes_before": pa.array(self.homes_before, _HOMES),
+            "homes": pa.array(self.homes, _HOMES),
+            "length_before": pa.array(self.length_before),
+            "length": pa.array(self.length),
+            "before": self.changes.before.as_arrow(part_id),
+            "after": self.changes.after.as_arrow(part_id),
+            "places": pa.array([each.shards for each in self.placements], _HOMES),
+            "beyond": pa.array([each.beyond for each in self.placements], _NUMBERS),
+            "is_plain": pa.repeat(True, count),
+        }
+        return pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
+
+
+class ListEvents:
+    """What a batch did to lists that other shards have parts of."""
+
+    def __init__(self) -> None:
+        self._columns: list[EventColumns] = []
+        self._single: list[ListEvent] = []
+        self._ids: set[Id] = set()
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._ids
+
+    def add(self, event: ListEvent) -> None:
+        """One more."""
+        self._single.append(event)
+        self._ids.add(event.subscription_id)
+
+    def add_many(self, events: EventColumns) -> None:
+        """Many more."""
+        self._columns.append(events)
+        self._ids.update(events.changes.subscription_ids.to_pylist())
+
+    def table(self, told: pa.Schema) -> pa.Table:
+        """All as columns; `told` is the schema of what is told, with the types of ids."""
+        single = pa.Table.from_pylist([_row(each) for each in self._single], _schema(told))
+        return pa.concat_tables([single, *(each.table(told) for each in self._columns)])
 
 
 def events_of(table: pa.Table) -> list[ListEvent]:
-    """The events whose table this is."""
+    """The events of which `ListEvents` made this table."""
     return [_event(row) for row in table.to_pylist()]
+
+
+_HOMES = pa.list_(pa.int32())
+_NUMBERS = pa.list_(pa.float64())
 
 
 def _schema(told: pa.Schema) -> pa.Schema:
     message_id = told.field("message_id").type
-    homes = pa.list_(pa.int32())
-    part = pa.list_(
-        pa.struct([("id", message_id), ("score", pa.float64()), ("number", pa.int64())])
-    )
+    part = part_type(message_id)
     return pa.schema(
         [
             ("subscription_id", told.field("subscription_id").type),
@@ -105,14 +203,15 @@ def _schema(told: pa.Schema) -> pa.Schema:
             ("cause", message_id),
             ("time", pa.float64()),
             ("is_single", pa.bool_()),
-            ("homes_before", homes),
-            ("homes", homes),
+            ("homes_before", _HOMES),
+            ("homes", _HOMES),
             ("length_before", pa.int64()),
             ("length", pa.int64()),
             ("before", part),
             ("after", part),
-            ("places", homes),
-            ("beyond", pa.list_(pa.float64())),
+            ("places", _HOMES),
+            ("beyond", _NUMBERS),
+            ("is_plain", pa.bool_()),
         ]
     )
 
@@ -129,6 +228,7 @@ def _row(event: ListEvent) -> dict[str, Any]:
         "after": [_item(each) for each in event.after],
         "places": event.placement.shards,
         "beyond": event.placement.beyond,
+        "is_plain": False,
     }
 
 

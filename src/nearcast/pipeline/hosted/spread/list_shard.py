@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
 from nearcast.broker.kinds import at_place
@@ -17,8 +19,14 @@ from nearcast.pipeline.hosted.rows import RESETTLE, is_for_all
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.shard import HostedOutput, Result
 from nearcast.pipeline.hosted.spread.distribution import Homes, ResultDistribution
-from nearcast.pipeline.hosted.spread.list_events import ENDED, ListEvent, Moment, what_to_tell
-from nearcast.pipeline.hosted.spread.part_lists import Part, PartChange, PartLists
+from nearcast.pipeline.hosted.spread.list_events import (
+    ENDED,
+    EventColumns,
+    ListEvent,
+    Moment,
+    what_to_tell,
+)
+from nearcast.pipeline.hosted.spread.part_lists import PartLists
 from nearcast.pipeline.hosted.spread.shard import SpreadShard
 from nearcast.pipeline.hosted.spread.whereabouts import Known, Whereabouts
 from nearcast.pipeline.log.hosted_rows import Hosted, place_of
@@ -26,6 +34,8 @@ from nearcast.pipeline.log.schema import SUBSCRIBE_TOP
 from nearcast.pipeline.rows import POSITION, Rows
 from nearcast.pipeline.safe_distance import SafeDistance
 from nearcast.topk.distributions import Placement
+from nearcast.topk.list_change import ids_as_arrow
+from nearcast.topk.parts import Part, PartChanges, Parts
 
 _LISTS = "lists.near"
 
@@ -77,11 +87,11 @@ class ListShard(SpreadShard):
             if id not in output.parts or id not in self._lists:
                 yield id, result
 
-    def parts(self, ids: list[Id]) -> list[Part]:
+    def parts(self, ids: list[Id]) -> Parts:
         """What there is here of these lists, or would be if they were here."""
         guests = [self._list(id) for id in ids if id not in self._lists]
         self._lists.subscribe(guests)
-        found = [self._lists.part(id) for id in ids]
+        found = self._lists.parts(ids)
         for guest in guests:
             self._lists.unsubscribe(guest.id)
         return found
@@ -102,9 +112,18 @@ class ListShard(SpreadShard):
         are_many: bool,
     ) -> None:
         if are_many and (changes := self._published_together(said)) is not None:
-            id, time = said.labels[-1].as_py(), float(said.batch.time[-1])
-            moment = Moment(int(said.position[-1]), id, time, is_single=False)
-            self._note_changes(changes, moment, output)
+            id, time = said.labels[-1:], float(said.batch.time[-1])
+            ids = changes.subscription_ids.to_pylist()
+            homes, lengths = [self._whereabouts[each].homes for each in ids], self._lengths(ids)
+            positions = np.full(len(ids), said.position[-1])
+            causes = id.take(pa.array(np.zeros(len(ids), np.int64)))
+            self._note_many(
+                EventColumns(
+                    changes, positions, causes, np.full(len(ids), time), homes, homes, lengths,
+                    lengths, [self._placement(each) for each in ids],
+                ),
+                output,
+            )  # fmt: skip
             return
         for number in numbers:
             one = said.take(np.array([number]))
@@ -112,27 +131,42 @@ class ListShard(SpreadShard):
             changes = self._lists.publish(replace(one.batch, ids=one.labels))
             self._note_changes(changes, Moment(int(one.position[0]), id, time), output)
 
-    def _published_together(self, said: Rows[MessageBatch]) -> Iterable[PartChange] | None:
+    def _published_together(self, said: Rows[MessageBatch]) -> PartChanges | None:
         """What many messages change; None if one is in the window already, that of all shards."""
         try:
             return self._lists.publish(replace(said.batch, ids=said.labels))
         except ValueError:
             return None
 
-    def _note_changes(
-        self, changes: Iterable[PartChange], moment: Moment, output: HostedOutput
-    ) -> None:
-        for change in changes:
-            id = change.subscription_id
+    def _lengths(self, ids: list[Id]) -> NDArray[np.int64]:
+        return np.array([self._lists.length(id) for id in ids], np.int64)
+
+    def _placement(self, id: Id) -> Placement:
+        if id not in self._placements:
+            self._placements[id] = self._distribution.placement(self._lists.subscription(id))
+        return self._placements[id]
+
+    def _note_changes(self, changes: PartChanges, moment: Moment, output: HostedOutput) -> None:
+        for row, id in enumerate(changes.subscription_ids.to_pylist()):
             homes, length = self._whereabouts[id].homes, self._lists.length(id)
-            if id not in self._placements:
-                placement = self._distribution.placement(self._lists.subscription(id))
-                self._placements[id] = placement
             event = ListEvent(
-                id, moment, homes, homes, length, length, change.before, change.after,
-                self._placements[id],
+                id, moment, homes, homes, length, length, changes.before.part(row),
+                changes.after.part(row), self._placement(id),
             )  # fmt: skip
             self._note(event, output)
+
+    def _note_many(self, events: EventColumns, output: HostedOutput) -> None:
+        """As `_note`, of many lists at once."""
+        ids = events.changes.subscription_ids.to_pylist()
+        is_whole = events.are_whole & np.array([id not in output.parts for id in ids], bool)
+        told, others = np.flatnonzero(is_whole), np.flatnonzero(~is_whole)
+        output.parts.add_many(events.take(others))
+        whole = events.take(told)
+        rows, lists = whole.changes.as_lists()
+        output.told.add_lists(
+            whole.positions[rows], whole.causes.take(pa.array(rows)), whole.times[rows], lists
+        )
+        output.changed |= dict.fromkeys(lists.subscription_ids.to_pylist())
 
     def _note(self, event: ListEvent, output: HostedOutput) -> None:
         """Tell of a list that is all here; others are told of when they are merged.
@@ -141,7 +175,7 @@ class ListShard(SpreadShard):
         """
         id, moment = event.subscription_id, event.moment
         if id in output.parts or not event.is_whole:
-            output.parts.setdefault(id, []).append(event)
+            output.parts.add(event)
         elif told := what_to_tell(id, moment, event.before, event.after):
             self._tell(moment.position, moment.cause, told, output)
 
@@ -151,7 +185,7 @@ class ListShard(SpreadShard):
         self, row: dict[str, Any], output: HostedOutput
     ) -> Sequence[Notification | SafeDistance]:
         if row["kind"] == RESETTLE:
-            self._resettle(row)
+            self._resettle([row])
             return []
         told = super()._play(row, output)
         if is_for_all(row["kind"]):
@@ -166,12 +200,22 @@ class ListShard(SpreadShard):
         homes: Mapping[Id, Homes],
         output: HostedOutput,
     ) -> Sequence[Notification]:
+        if not mine:
+            return []
         self._lists.subscribe(mine)
-        for each in mine:
-            moment = Moment(position[each.id], None, self._lists.time)
-            part, placement = self._lists.part(each.id), self._distribution.placement(each)
-            event = ListEvent(each.id, moment, (), homes[each.id], 0, each.k, (), part, placement)
-            self._note(event, output)
+        ids, count = [each.id for each in mine], len(mine)
+        after = self._lists.parts(ids)
+        nobody = pa.nulls(count, after.ids.type)
+        self._note_many(
+            EventColumns(
+                PartChanges(ids_as_arrow(ids), Parts.none(count), after),
+                np.array([position[id] for id in ids]), nobody,
+                np.full(count, self._lists.time), [()] * count, [homes[id] for id in ids],
+                np.zeros(count, np.int64), self._lengths(ids),
+                [self._placement(id) for id in ids],
+            ),
+            output,
+        )  # fmt: skip
         return []
 
     def _prepare_for(self, subscription: Hosted) -> None:
@@ -223,14 +267,21 @@ class ListShard(SpreadShard):
         self._note(event, output)
         return []
 
-    def _resettle(self, row: dict[str, Any]) -> None:
-        """A list gets other homes; what is in it does not change."""
-        id, homes = row["id"], tuple(json.loads(row["region"]))
-        if self._number in homes and id not in self._lists:
-            self._lists.subscribe([self._list(id)])
-        elif self._number not in homes and id in self._lists:
-            self._drop(id)
-        self._whereabouts[id] = replace(self._whereabouts[id], homes=homes)
+    def _take_lists(self, rows: list[dict[str, Any]], output: HostedOutput) -> bool:
+        if rows[0]["kind"] == RESETTLE:
+            self._resettle(rows)
+            return True
+        return super()._take_lists(rows, output)
+
+    def _resettle(self, rows: list[dict[str, Any]]) -> None:
+        """Lists of different ids get other homes; what is in them does not change."""
+        homes = {row["id"]: tuple(json.loads(row["region"])) for row in rows}
+        come = [id for id in homes if self._number in homes[id] and id not in self._lists]
+        self._lists.subscribe([self._list(id) for id in come])
+        for id in homes:
+            if self._number not in homes[id] and id in self._lists:
+                self._drop(id)
+            self._whereabouts[id] = replace(self._whereabouts[id], homes=homes[id])
 
     def _end(self, id: Id, known: Known, row: dict[str, Any], output: HostedOutput) -> None:
         super()._end(id, known, row, output)

@@ -15,10 +15,12 @@ from nearcast.pipeline.durable_parquet import read_parquet, write_parquet
 from nearcast.pipeline.hosted.keeper import RESULTS
 from nearcast.pipeline.hosted.spread.distribution import Homes
 from nearcast.pipeline.hosted.spread.list_events import events_of
-from nearcast.pipeline.hosted.spread.merging import Ask, MergedList, merge
+from nearcast.pipeline.hosted.spread.merging import Ask, merge
+from nearcast.pipeline.hosted.spread.plain_lists import merge_plain
 from nearcast.pipeline.hosted.told import ToldColumns
 from nearcast.pipeline.state import StateFolder
 from nearcast.storage import read_json, write_json
+from nearcast.topk.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +55,55 @@ def write_merged(
 
     The files follow from what shards have made durable, so that after a crash they are made again.
     """
-    events = [
-        (shard, event)
+    tables = [
+        table.append_column("shard", pa.repeat(shard, len(table)))
         for shard in shards
-        for event in events_of(read_parquet(state.parts(shard, batch)))
+        for table in [read_parquet(state.parts(shard, batch))]
     ]
     told_path, results_path = state.merged(batch)
     make_folder(told_path.parent)
-    lists = merge(events, ask)
+    told, results, moved = ToldColumns(schema), [], []
+    if tables:
+        plain, others = merge_plain(pa.concat_tables(tables), ask)
+        rows, changed = plain.changes.as_lists()
+        causes = plain.causes.take(pa.array(rows))
+        told.add_lists(plain.positions[rows], causes, plain.times[rows], changed)
+        moved += plain.moved
+        if keeps_results:
+            lists = plain.changes.after
+            ids = plain.changes.subscription_ids.to_pylist()
+            results += [_result(id, lists.part(row)) for row, id in enumerate(ids)]
+        shard = others["shard"].to_pylist()
+        for one in merge(zip(shard, events_of(others), strict=True), ask):
+            for moment, each in one.told:
+                told.add(moment.position, moment.cause, each)
+            if one.result is not None:
+                results.append(_result(one.subscription_id, one.result))
+                if one.homes != one.last.homes:
+                    moved.append((one.subscription_id, one.homes))
     if moves_lists:
-        _write_homes(state, batch, lists)
-    if not events:
+        _write_homes(state, batch, moved)
+    if not tables:
         return Merged()
-    told, results = ToldColumns(schema), []
-    notes = [(moment, each) for one in lists for moment, each in one.told]
-    for moment, each in notes:
-        told.add(moment.position, moment.cause, each)
-    for one in lists:
-        if one.result is not None:
-            items = json.dumps([(id, score) for id, score, _ in one.result])
-            row = {"subscription_id": str(one.subscription_id), "kind": "top", "items": items}
-            results.append(row)
-    write_parquet(told_path, told.tables(), {})
+    notes = told.tables()
+    write_parquet(told_path, notes, {})
+    count = sum(map(len, notes))
     if not (keeps_results and results):
-        return Merged([told_path], [], len(notes))
+        return Merged([told_path], [], count)
     write_parquet(results_path, [pa.Table.from_pylist(results, RESULTS)], {})
-    return Merged([told_path], [results_path], len(notes))
+    return Merged([told_path], [results_path], count)
 
 
-def _write_homes(state: StateFolder, batch: int, lists: Iterable[MergedList]) -> None:
+def _result(id: Id, ranked: Part) -> dict[str, str]:
+    items = json.dumps([(message, score) for message, score, _ in ranked])
+    return {"subscription_id": str(id), "kind": "top", "items": items}
+
+
+def _write_homes(state: StateFolder, batch: int, moved: list[tuple[Id, Homes]]) -> None:
     """Make durable which lists have other homes from the next batch on, before this one counts.
 
     What the batch before has decided stays: should this batch come again, it needs that again.
     """
-    moved = [
-        [each.subscription_id, each.homes]
-        for each in lists
-        if each.result is not None and each.homes != each.last.homes
-    ]
     for number in state.batches_with_homes()[:-1]:
         if number < batch:
             remove(state.new_homes(number))

@@ -23,10 +23,10 @@ from nearcast.pipeline.hosted.spread.list_events import (
     ranked_lowest,
     what_to_tell,
 )
-from nearcast.pipeline.hosted.spread.part_lists import Part, merged
 from nearcast.topk.distributions.distributed_lists import SPARE
+from nearcast.topk.parts import Part, Parts
 
-Ask = Callable[[pa.Table], Iterable[tuple[int, str]]]
+Ask = Callable[[pa.Table], Iterable[tuple[int, bytes]]]
 """Asks shards for their parts of lists, as they are after the batch; see `tell_parts`."""
 
 ASKED = pa.schema([("shard", pa.int32()), ("ids", pa.string())])
@@ -118,9 +118,26 @@ def _asked(wanted: Mapping[Id, Iterable[int]], ask: Ask) -> dict[Id, dict[int, P
         for shard in shards:
             by_shard.setdefault(shard, []).append(id)
     found: dict[Id, dict[int, Part]] = {}
-    if by_shard:
-        rows = [{"shard": shard, "ids": json.dumps(ids)} for shard, ids in by_shard.items()]
-        for shard, parts in ask(pa.Table.from_pylist(rows, ASKED)):
-            for id, part in zip(by_shard[shard], json.loads(parts), strict=True):
-                found.setdefault(id, {})[shard] = tuple(tuple(entry) for entry in part)
+    for shard, parts in asked_parts(by_shard, ask).items():
+        for row, id in enumerate(by_shard[shard]):
+            found.setdefault(id, {})[shard] = parts.part(row)
     return found
+
+
+def asked_parts(ids: Mapping[int, list[Id]], ask: Ask) -> dict[int, Parts]:
+    """What each shard has of the lists of these ids."""
+    if not ids:
+        return {}
+    rows = [{"shard": shard, "ids": json.dumps(some)} for shard, some in ids.items()]
+    told = ask(pa.Table.from_pylist(rows, ASKED))
+    return {shard: Parts.of_bytes(data) for shard, data in told}
+
+
+def merged(parts: list[Part], k: int) -> Part:
+    """The k best of several parts, which may have messages in common.
+
+    >>> merged([(("a", 0.5, 1), ("b", 0.2, 2)), (("c", 0.5, 3), ("b", 0.2, 2))], 3)
+    (('c', 0.5, 3), ('a', 0.5, 1), ('b', 0.2, 2))
+    """
+    every: dict[Id, tuple[Id, float, int]] = {each[0]: each for part in parts for each in part}
+    return tuple(sorted(every.values(), key=lambda each: (-each[1], -each[2]))[:k])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,22 +13,10 @@ from nearcast.model import Id, TopKSubscription
 from nearcast.topk.distributions.shard_lists import ShardLists
 from nearcast.topk.distributions.stream_window import StreamWindow
 from nearcast.topk.index import Scoring
-from nearcast.topk.list_change import Ranked
+from nearcast.topk.parts import Part, PartChanges, Parts
 from nearcast.topk.windows import Window
 
-Part = tuple[tuple[Id, float, int], ...]
-"""(message, score, its number in the stream), best first: a list, or what one shard has of it."""
-
 _KIND = "part lists"
-
-
-@dataclass(frozen=True, slots=True)
-class PartChange:
-    """What a shard had of a list, and what it has."""
-
-    subscription_id: Id
-    before: Part
-    after: Part
 
 
 class PartLists:
@@ -82,9 +67,13 @@ class PartLists:
 
     def part(self, id: Id) -> Part:
         """What there is here of a list."""
-        return _numbered(self._lists.results(id), self._window.number_of)
+        return self.parts([id]).part(0)
 
-    def publish(self, messages: MessageBatch) -> Iterator[PartChange]:
+    def parts(self, ids: list[Id]) -> Parts:
+        """What there is here of some lists."""
+        return self._lists.parts(ids)
+
+    def publish(self, messages: MessageBatch) -> PartChanges:
         """Messages come together, those that are not for this shard bare: what that changes.
 
         The message of an id that is in the window comes alone; ValueError where it does not.
@@ -100,23 +89,15 @@ class PartLists:
         rows = np.flatnonzero(np.diff(messages.word_start))
         mine = messages if len(rows) == len(messages) else messages.take(rows)
         left = left[np.append(rows, -1)]
-        return self._numbered_changes(self._lists.step(mine, numbers[rows], left, withdrawn))
+        return self._lists.step_as_parts(mine, numbers[rows], left, withdrawn)
 
-    def advance(self, now: float) -> Iterator[PartChange]:
+    def advance(self, now: float) -> PartChanges:
         """Time passes."""
         self.now = max(now, self.now)
         self._window.begin_step()
         left = self._window.pass_time(self.now)
         nothing = MessageBatch.from_messages([])
-        return self._numbered_changes(self._lists.step(nothing, np.empty(0), left, None))
-
-    def _numbered_changes(self, changes: list[tuple[Id, Ranked, Ranked]]) -> Iterator[PartChange]:
-        for id, before, after in changes:
-            yield PartChange(
-                id,
-                _numbered(before, self._window.number_before),
-                _numbered(after, self._window.number_of),
-            )
+        return self._lists.step_as_parts(nothing, np.empty(0), left, None)
 
     def save(self, path: Path) -> None:
         """Write it to a file that is new."""
@@ -139,17 +120,3 @@ class PartLists:
         made._length = dict(own["length"])
         made.now = -inf if own["now"] is None else own["now"]
         return made
-
-
-def _numbered(ranked: Ranked, number_of: Callable[[Id], int]) -> Part:
-    return tuple((id, score, number_of(id)) for id, score in ranked)
-
-
-def merged(parts: list[Part], k: int) -> Part:
-    """The k best of several parts, which may have messages in common.
-
-    >>> merged([(("a", 0.5, 1), ("b", 0.2, 2)), (("c", 0.5, 3), ("b", 0.2, 2))], 3)
-    (('c', 0.5, 3), ('a', 0.5, 1), ('b', 0.2, 2))
-    """
-    every: dict[Any, tuple[Id, float, int]] = {each[0]: each for part in parts for each in part}
-    return tuple(sorted(every.values(), key=lambda each: (-each[1], -each[2]))[:k])
