@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 _Make = Callable[[int, int], StreamedKind]
 ALL: dict[str, tuple[_Make, int, int]] = {  # with subscriptions, and messages of a batch
     "boolean": (lambda n, m: Boolean(n, m, STEPS), 100_000, 100_000),
-    "top-k": (TopK, 100_000, 300),
+    "top-k": (TopK, 100_000, 2_000),
     "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 100_000, 1_000),
     "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 10_000, 100),
     "moving": (lambda n, m: Moving(n, m, STEPS), 100_000, 2_000),

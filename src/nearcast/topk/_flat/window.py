@@ -34,7 +34,8 @@ from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, size_of, take_
 OLDEST, NEXT, LIVE, NEXT_WORD, WORDS_HELD = range(5)
 LON, LAT, TIME, LENGTH = range(4)
 START, HEAD, HELD, ROOM, HEAVIEST = range(5)
-CELLS = 128
+CELL_BITS = 7
+CELLS = 1 << CELL_BITS
 
 
 class Messages(NamedTuple):

@@ -9,6 +9,8 @@ from nearcast.topk._flat.search import best_first, search
 from nearcast.topk._flat.subscriptions import (
     FIRST,
     HELD,
+    LAT,
+    LON,
     ROOM,
     START,
     STEP,
@@ -16,6 +18,7 @@ from nearcast.topk._flat.subscriptions import (
     WORDS,
     K,
 )
+from nearcast.topk._flat.window import CELL_BITS, CELLS, cell_of
 from nearcast.topk._flat.window import HELD as RING_HELD
 from nearcast.topk.word_lists._rows import (
     claim_row,
@@ -80,6 +83,24 @@ def fill_rows(subscriptions, rows, slots, messages, rings, idf, grid, space):
         rows = with_spare(rows, most_entries(subscriptions.head[slot, K]) + STEP)
         fill_row(subscriptions, rows, slot, messages, rings, arranged, idf, grid, space)
     return rows
+
+
+@njit(cache=True, nogil=True)
+def fill_order(subscriptions, slots, grid):
+    """A number for each, by which they are best filled: by the last word, neighbours together.
+
+    Who searches the same ring for the same part of the world finds near what the last one needed.
+    """
+    order = np.empty(len(slots), np.int64)
+    for n in range(len(slots)):
+        place = subscriptions.place[slots[n]]
+        cell = np.int64(cell_of(place[LON], place[LAT], grid))
+        column, row = cell // CELLS, cell % CELLS
+        near = 0
+        for bit in range(CELL_BITS):  # of column and row in turn
+            near |= (column >> bit & 1) << (2 * bit + 1) | (row >> bit & 1) << (2 * bit)
+        order[n] = np.int64(last_word(subscriptions, slots[n])) << (2 * CELL_BITS) | near
+    return order
 
 
 @inner

@@ -11,11 +11,11 @@ from nearcast.batches import MessageBatch
 from nearcast.topk._flat.columns import wider
 from nearcast.topk._flat.index import FlatTopK
 from nearcast.topk._flat.list_columns import changed_lists
-from nearcast.topk._flat.subscriptions import FIRST, STEP, WORDS
+from nearcast.topk._flat.subscriptions import STEP
 from nearcast.topk._flat.window import LIVE
 from nearcast.topk.list_change import ListChanges
 from nearcast.topk.word_lists._check import check_arrays
-from nearcast.topk.word_lists._fill import fill_rows
+from nearcast.topk.word_lists._fill import fill_order, fill_rows
 from nearcast.topk.word_lists._postings import (
     HELD,
     Postings,
@@ -66,9 +66,7 @@ class WordLists(FlatTopK):
         self._postings = no_postings()
 
     def _enter(self, slots: NDArray[np.int32]) -> None:
-        # One after the other those that search the ring of the same frequent word.
-        head = self._subscriptions.head[slots]
-        slots = slots[np.argsort(self._subscriptions.word[head[:, FIRST] + head[:, WORDS] - 1])]
+        slots = slots[np.argsort(fill_order(self._subscriptions, slots, self._how[1]))]
         self._rows = fill_rows(
             self._subscriptions, self._rows, slots, self._messages, self._rings, *self._how[:3]
         )
