@@ -55,11 +55,7 @@ def write_merged(
 
     The files follow from what shards have made durable, so that after a crash they are made again.
     """
-    tables = [
-        table.append_column("shard", pa.repeat(shard, len(table)))
-        for shard in shards
-        for table in [read_parquet(state.parts(shard, batch))]
-    ]
+    tables = [_events(state, shard, batch) for shard in shards]
     told_path, results_path = state.merged(batch)
     make_folder(told_path.parent)
     told, results, moved = ToldColumns(schema), [], []
@@ -92,6 +88,14 @@ def write_merged(
         return Merged([told_path], [], count)
     write_parquet(results_path, [pa.Table.from_pylist(results, RESULTS)], {})
     return Merged([told_path], [results_path], count)
+
+
+def _events(state: StateFolder, shard: int, batch: int) -> pa.Table:
+    """What a shard has written, with its number."""
+    table = read_parquet(state.parts(shard, batch))
+    if "is_plain" not in table.column_names:  # of a batch that an older Nearcast has begun
+        table = table.append_column("is_plain", pa.repeat(False, len(table)))
+    return table.append_column("shard", pa.repeat(shard, len(table)))
 
 
 def _result(id: Id, ranked: Part) -> dict[str, str]:
