@@ -153,20 +153,19 @@ class FlatIndex(BooleanIndex):
         for kind, type_ in ((int, pa.int64()), (str, pa.large_string())):  # a batch has one kind
             ids = [id_ for id_ in self._waiting if isinstance(id_, kind)]
             if ids:
-                waiting = [self._waiting[id_] for id_ in ids]
-                added = [change for change in waiting if change is not None]
-                changes.append((pa.array(ids, type_), self._batch_of(added, type_)))
+                both, known = [*map(self._waiting.__getitem__, ids)], pa.array(ids, type_)
+                added = [change for change in both if change is not None]
+                new = known if len(added) == len(ids) else pa.array([a.id for a in added], type_)
+                changes.append((known, self._batch_of(added, new)))
         self._waiting = {}
         for ids_gone, batch in changes:
             self._replace(ids_gone, batch)
         self._tidy()
 
-    def _batch_of(
-        self, subscriptions: list[Subscription], type_of_ids: pa.DataType
-    ) -> SubscriptionBatch:
-        """Subscriptions that `insert` has checked, with ids of one kind."""
+    def _batch_of(self, subscriptions: list[Subscription], ids: pa.Array) -> SubscriptionBatch:
+        """Subscriptions that `insert` has checked, with these ids, all of one kind."""
         return SubscriptionBatch(
-            pa.array([one.id for one in subscriptions], type_of_ids),
+            ids,
             ExpressionColumn.of_expressions(one.expression for one in subscriptions),
             RegionColumn.of_regions((one.region for one in subscriptions), self.space),
         )
