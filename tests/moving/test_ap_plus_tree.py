@@ -132,3 +132,24 @@ def test_silence_hides_no_change(space, shape, start):
     sent = pair.index.communication
     assert sent.moves == 500
     assert sent.reports + sent.contacts < sent.moves / 2
+
+
+def test_the_slack_of_a_polygon_with_a_short_edge_is_not_too_large():
+    ring = np.array(
+        [
+            (0.05164724494898257, 0.018218976037113376),
+            (0.05164485356574436, 0.01822085713541365),
+            (-0.21242914890740888, -0.15574642991281146),
+            (-0.05523430137500944, -0.27939827951185986),
+        ]
+    )
+    place = np.array((0.33620205177895446, 0.37996733545507766))
+    pair = Pair(partial(APPlusTreeSafe, look_ahead=10.0), Space.PLANE)
+    pair.subscribe(Subscription("s", "tea", Polygon([ring.tolist()], space=Space.PLANE)))
+    pair.publish(Message(1, keywords=["tea"], at=Point(*place, space=Space.PLANE)))
+    way = place - ring[0]
+    for far in 0.46025353190439955 + np.linspace(-3e-12, 3e-12, 7):
+        moved = ring + way / np.linalg.norm(way) * far
+        pair.move("s", Polygon([moved.tolist()], space=Space.PLANE))
+        assert pair.index.results("s") == pair.oracle.results("s")
+        pair.move("s", Polygon([ring.tolist()], space=Space.PLANE))

@@ -218,3 +218,20 @@ def test_a_safe_distance_is_found_where_all_that_counts_is_heard(quarters):
     assert quarters.stream.shard(0)._whereabouts["walk"].homes == (4,)
     [told] = quarters.run([Message("m", text="tea", at=Point(0.25, 0.6))])  # 39 km
     assert (told["kind"], told["score"]) == ("safe", 0.0)
+
+
+def test_a_message_is_once_in_a_list_whatever_its_shards_round(tmp_path):
+    top = ByKeyword(3, WordRanges({"tea": 0, "cake": 1}, (2,)))
+    story = Story(tmp_path, shards=3, distribution=ResultDistribution(3, None, top))
+    # Each shard knows the words from another subscription first, and adds them up in that order.
+    story.run(
+        [
+            TopKSubscription("p0", "tea u v w x y", HERE, k=3),
+            TopKSubscription("p1", "y x w v u cake", HERE, k=3),
+            TopKSubscription("s", "tea cake", HERE, k=4),
+        ]
+    )
+    fillers = [message for n in range(80) for message in said(f"f{n}", text="rain")]
+    twins = said("m0", "m1", text="w w w u tea cake cake")
+    story.run([*fillers, *twins])
+    assert [id for id, _ in story.result("s").items] == ["m1", "m0"]

@@ -88,17 +88,19 @@ def _to_edge(ax, ay, bx, by, rect):
     )
     for corner in range(4):
         x, y = rect[2 * (corner % 2)], rect[1 + 2 * (corner // 2)]
-        nearest = min(nearest, _to_inside(ax - x, ay - y, bx - x, by - y))
+        nearest = min(nearest, _to_inside(ax - x, ay - y, bx - x, by - y, bx - ax, by - ay))
     return nearest
 
 
 @inner
-def _to_inside(ax, ay, bx, by):
-    """From the origin to the line through a and b, if the nearest point is between them."""
-    x, y = bx - ax, by - ay
+def _to_inside(ax, ay, bx, by, x, y):
+    """From the origin to the line through a and b, if the nearest point is between them.
+
+    (x, y) leads from a to b; that of the edge itself, which is more precise than b - a here.
+    """
     if ax * x + ay * y >= 0.0 or bx * x + by * y <= 0.0:
         return np.inf
-    return abs(ax * by - ay * bx) / math.sqrt(x * x + y * y)
+    return abs(ax * y - ay * x) / math.sqrt(x * x + y * y)
 
 
 @njit(cache=True, nogil=True)

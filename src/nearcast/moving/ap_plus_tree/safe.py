@@ -21,7 +21,7 @@ from nearcast.moving.ap_plus_tree.index import APPlusTree
 from nearcast.moving.late_positions import LatePositions
 from nearcast.moving.word_quadtrees.lists import QuadtreesOfWords
 from nearcast.space import RegionColumn
-from nearcast.storage import part
+from nearcast.storage import BadFile, part
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +254,11 @@ class APPlusTreeSafe(APPlusTree):
     def _take_more_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._slack = GrowingArray(arrays["slack"])
         self._reports, self._contacts = arrays["communication"].tolist()
+        if "anchor/kind" not in arrays:
+            raise BadFile(
+                "its safe regions are those of an older Nearcast, which had them for boxes alone; "
+                "make the index again from its subscriptions and messages"
+            )
         self._current = RegionColumn.from_arrays(part(arrays, "current/"), self.space)
         self._anchor = RegionColumn.from_arrays(part(arrays, "anchor/"), self.space)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,20 +60,19 @@ def part_changes(
     subscription_ids: IdTable,
     message_ids: MessageIds,
     gone: dict[int, Id],
-    numbers: _Ints,
-    oldest: int,
+    numbers_of: Callable[[NDArray[np.int32]], _Ints],
 ) -> PartChanges:
     """As `changed_lists`, with what lists were, and messages by their numbers in a stream.
 
-    The message of arrival `oldest` has the number numbers[0], and so on.
+    `numbers_of` tells them for arrivals, those that have left too.
     """
     slots, before, old, after, new = _changed(touched, subscriptions, rows)
     was, now = touched.seq[old], rows.seq[new]
     names = _ids_of(was, message_ids, gone)
     return PartChanges(
         subscription_ids.ids_of(slots),
-        Parts(starts(before), names, touched.score[old], numbers[was - oldest]),
-        Parts(starts(after), message_ids.ids_of(now), rows.score[new], numbers[now - oldest]),
+        Parts(starts(before), names, touched.score[old], numbers_of(was)),
+        Parts(starts(after), message_ids.ids_of(now), rows.score[new], numbers_of(now)),
     )
 
 

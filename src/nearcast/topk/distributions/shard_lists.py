@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from time import thread_time
 from typing import Any
 
@@ -72,12 +73,20 @@ class ShardLists(WordLists):
     ) -> PartChanges:
         """As `step`, as columns. Ids of a kind are all integers, or all texts."""
         self._tidy()
-        oldest, end = int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT])
-        known = self._numbers_at(np.arange(oldest, end))
+        arrivals = range(int(self._messages.ends[OLDEST]), int(self._messages.ends[NEXT]))
+        leaving = bisect_right(arrivals, left[-1], key=lambda seq: self._numbers_at(seq))
+        theirs = self._numbers_at(np.arange(arrivals.start, arrivals.start + leaving))
         gone = self._hear(messages, numbers, left, withdrawn)
+
+        def numbers_of(seqs: NDArray[np.int32]) -> NDArray[np.int64]:
+            found = self._numbers_at(seqs)
+            has_left = seqs < arrivals.start + leaving
+            found[has_left] = theirs[seqs[has_left] - arrivals.start]
+            return found
+
         return part_changes(
             self._touched, self._subscriptions, self._rows, self._subscription_ids,
-            self._message_ids, gone, np.append(known, numbers.astype(np.int64)), oldest,
+            self._message_ids, gone, numbers_of,
         )  # fmt: skip
 
     def parts(self, ids: list[Id]) -> Parts:
@@ -94,8 +103,8 @@ class ShardLists(WordLists):
             self._numbers_at(seqs),
         )
 
-    def _numbers_at(self, seqs: NDArray[Any]) -> NDArray[np.int64]:
-        """The numbers in the stream of messages that are in the window."""
+    def _numbers_at(self, seqs: Any) -> Any:
+        """The numbers in the stream of messages that are in the window, or of one."""
         places = self._messages.place[seqs & (len(self._messages.live) - 1), TIME]
         return places.astype(np.int64)
 

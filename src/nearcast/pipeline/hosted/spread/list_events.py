@@ -132,7 +132,7 @@ class EventColumns:
         return are_whole
 
     def table(self, told: pa.Schema) -> pa.Table:
-        """As `events_table` gives events."""
+        """As `ListEvents.table` has them."""
         schema, count = _schema(told), len(self)
         part_id = told.field("message_id").type
         columns = {

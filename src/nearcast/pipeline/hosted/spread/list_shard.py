@@ -212,7 +212,7 @@ class ListShard(SpreadShard):
                 np.array([position[id] for id in ids]), nobody,
                 np.full(count, self._lists.time), [()] * count, [homes[id] for id in ids],
                 np.zeros(count, np.int64), self._lengths(ids),
-                [self._placement(id) for id in ids],
+                [self._distribution.placement(each) for each in mine],
             ),
             output,
         )  # fmt: skip

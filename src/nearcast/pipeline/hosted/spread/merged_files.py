@@ -60,7 +60,7 @@ def write_merged(
     make_folder(told_path.parent)
     told, results, moved = ToldColumns(schema), [], []
     if tables:
-        plain, others = merge_plain(pa.concat_tables(tables), ask)
+        plain, others = merge_plain(pa.concat_tables(tables), ask, moves_lists=moves_lists)
         rows, changed = plain.changes.as_lists()
         causes = plain.causes.take(pa.array(rows))
         told.add_lists(plain.positions[rows], causes, plain.times[rows], changed)

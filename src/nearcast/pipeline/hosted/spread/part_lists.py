@@ -47,10 +47,6 @@ class PartLists:
         """How many messages the list of a subscription has at the most."""
         return self._length[id]
 
-    def ids(self) -> list[Id]:
-        """Of all that are here."""
-        return [*self._length]
-
     def subscription(self, id: Id) -> TopKSubscription:
         """One that is here."""
         return self._lists.subscription(id)

@@ -34,10 +34,11 @@ class PlainLists:
     moved: list[tuple[Id, Homes]]
 
 
-def merge_plain(events: pa.Table, ask: Ask) -> tuple[PlainLists, pa.Table]:
+def merge_plain(events: pa.Table, ask: Ask, *, moves_lists: bool) -> tuple[PlainLists, pa.Table]:
     """Whole lists from the events of several shards, and the events of those left to `merge`.
 
-    `events` are those of `ListEvents`, each with its `shard`.
+    - `events`: those of `ListEvents`, each with its `shard`
+    - `moves_lists`: may lists get other homes?
     """
     plain, others = _divided(events)
     ids, codes, first = _lists_of(plain)
@@ -59,7 +60,7 @@ def merge_plain(events: pa.Table, ask: Ask) -> tuple[PlainLists, pa.Table]:
         kept["position"].to_numpy(),
         kept["cause"].combine_chunks(),
         kept["time"].to_numpy(),
-        _moved(kept, lowest[right]),
+        _moved(kept, lowest[right]) if moves_lists else [],
     )
     return lists, pa.concat_tables([others, plain.filter(pa.array(~is_right[codes]))])
 
