@@ -96,7 +96,12 @@ def share_arriving(work, is_counted):
 
 @inner
 def note_flow(work, which, live):
-    """A message has come or gone; what was a window ago counts half."""
+    """A message has come or gone; what was a window ago counts half.
+
+    Until the first one goes the window only fills, which says nothing of later.
+    """
+    if which == ARRIVED and work.flow[EXPIRED] == 0.0:
+        return
     work.flow[which] += 1.0
     if work.flow[ARRIVED] + work.flow[EXPIRED] > 100.0 + 2.0 * live:
         work.flow[ARRIVED] /= 2.0
