@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -160,9 +161,11 @@ class PartChanges:
 
     def as_lists(self) -> tuple[NDArray[np.int64], ListChanges]:
         """Where each part is the whole list: the rows of those that differ, and what is told."""
-        chosen = np.flatnonzero(_differ(self.before, self.after))
-        before, after = self.before.take(chosen), self.after.take(chosen)
-        was, now = _pairs(before), _pairs(after)
+        before, after = self.before, self.after
+        is_other = differ(before.numbers, before.lengths, after.numbers, after.lengths)
+        chosen = np.flatnonzero(is_other)
+        before, after = before.take(chosen), after.take(chosen)
+        was, now = pairs(before.numbers, before.lengths), pairs(after.numbers, after.lengths)
         has_left = ~np.isin(was, now)
         left_of = np.repeat(np.arange(len(chosen)), before.lengths)[has_left]
         return chosen, ListChanges(
@@ -183,20 +186,20 @@ def runs(first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int
     return np.arange(total) + np.repeat(first - (ends - lengths), lengths)
 
 
-def _pairs(parts: Parts) -> NDArray[np.int64]:
+def pairs(numbers: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """A list and a message as one number, so that one search compares all lists with theirs.
 
     A window has fewer than 2^32 messages, so that the lower bits of their numbers are different.
     """
-    owner = np.repeat(np.arange(len(parts)), parts.lengths)
-    return owner << 32 | parts.numbers & 0xFFFFFFFF
+    return np.repeat(np.arange(len(lengths)), lengths) << 32 | numbers & 0xFFFFFFFF
 
 
-def _differ(before: Parts, after: Parts) -> NDArray[np.bool_]:
-    """Which have other messages, or the same in another order?"""
-    differ: NDArray[np.bool_] = before.lengths != after.lengths
-    alike = np.flatnonzero(~differ)
-    was, now = before.take(alike), after.take(alike)
-    owner = np.repeat(alike, was.lengths)
-    differ[owner[was.numbers != now.numbers]] = True
-    return differ
+def differ(
+    old: NDArray[Any], before: NDArray[np.int64], new: NDArray[Any], after: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Which lists, of these messages and lengths, have others, or as many in another order?"""
+    found: NDArray[np.bool_] = before != after
+    alike = ~found
+    owner = np.repeat(np.arange(len(before)), before)[np.repeat(alike, before)]
+    found[owner[old[np.repeat(alike, before)] != new[np.repeat(alike, after)]]] = True
+    return found

@@ -15,7 +15,7 @@ from nearcast.topk._flat.message_ids import MessageIds
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, K, Subscriptions
 from nearcast.topk._flat.touched import LISTS, Touched
 from nearcast.topk.list_change import ListChanges, ids_as_arrow, joined_ids, starts
-from nearcast.topk.parts import PartChanges, Parts, runs
+from nearcast.topk.parts import PartChanges, Parts, differ, pairs, runs
 
 _Ints = NDArray[np.int64]
 
@@ -33,9 +33,8 @@ def changed_lists(
     `rows` has `seq` and `score`; `gone` the ids of the arrivals that have left the window.
     """
     slots, before, old, after, new = _changed(touched, subscriptions, rows)
-    # A list and an arrival as one number, so that one search compares all lists with theirs.
-    old_pairs = _pairs(touched.seq[old], before)
-    new_pairs = _pairs(rows.seq[new], after)
+    old_pairs = pairs(touched.seq[old].astype(np.int64), before)
+    new_pairs = pairs(rows.seq[new].astype(np.int64), after)
     is_new = ~np.isin(new_pairs, old_pairs)
     has_left = ~np.isin(old_pairs, new_pairs)
     left_counts = np.bincount(
@@ -99,7 +98,7 @@ def _changed(
     after = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
     old = runs(touched.start[:count], before)
     new = runs(head[:, START].astype(np.int64) * STEP, after)
-    chosen = _differ(touched.seq[old], before, rows.seq[new], after)
+    chosen = differ(touched.seq[old], before, rows.seq[new], after)
     return (
         slots[chosen],
         before[chosen],
@@ -107,18 +106,3 @@ def _changed(
         after[chosen],
         new[np.repeat(chosen, after)],
     )
-
-
-def _pairs(seqs: NDArray[np.int32], lengths: _Ints) -> _Ints:
-    return np.repeat(np.arange(len(lengths)), lengths) << 32 | seqs.astype(np.int64)
-
-
-def _differ(
-    old: NDArray[np.int32], before: _Ints, new: NDArray[np.int32], after: _Ints
-) -> NDArray[np.bool_]:
-    """Which lists have other arrivals, or as many in another order?"""
-    differ: NDArray[np.bool_] = before != after
-    alike = ~differ
-    number = np.repeat(np.arange(len(before)), before)[np.repeat(alike, before)]
-    differ[number[old[np.repeat(alike, before)] != new[np.repeat(alike, after)]]] = True
-    return differ
