@@ -120,6 +120,7 @@ class Reach(NamedTuple):
     - `by_rest`, `most_rest`: the words that are left add no more than the length of their vectors
       allows, nor more than each of them has ever added
     - `marks`: of the words that are left; a message that has none of the marks has none of them
+    - `floor`: nobody asks for less
     """
 
     near: NDArray[np.float32]
@@ -127,6 +128,7 @@ class Reach(NamedTuple):
     by_rest: np.float32
     most_rest: np.float32
     marks: np.uint64
+    floor: np.float32
 
 
 @inner
@@ -223,7 +225,7 @@ def search_ring(
     is_promising = np.empty(TOGETHER, np.int32)
     chosen, bounds = np.empty(2 * TOGETHER, np.int32), np.empty(2 * TOGETHER, np.float32)
     waiting = 0
-    lost, low = -1.0, NEVER
+    lost, low = -1.0, reach.floor
     if size == most:
         low = np.float32(scores[0]) - OFF
     end = ring[HEAD] + ring[HELD]
@@ -285,7 +287,7 @@ def search_cells(
     chosen, bounds = np.empty(TOGETHER, np.int32), np.empty(TOGETHER, np.float32)
     highest = np.empty(len(arranged.cell), np.float32)
     best = highest_of(arranged, reach, highest) - AS_GOOD
-    lost, low = -1.0, NEVER
+    lost, low = -1.0, reach.floor
     if size == most:
         low = np.float32(scores[0]) - OFF
     waiting = 0
@@ -342,8 +344,13 @@ def alone(rings, at, reach):
 
 
 @inner
-def search(subscriptions, slot, messages, rings, arranged, idf, grid, space, most, scores, seqs):
-    """The `most` best messages as a heap: (how many, the best score that had no place)."""
+def search(
+    subscriptions, slot, messages, rings, arranged, idf, grid, space, floor, most, scores, seqs
+):
+    """The `most` best messages as a heap: (how many, the best score that had no place).
+
+    Of those that score less than `floor` some may be missing.
+    """
     first, count = subscriptions.head[slot, FIRST], subscriptions.head[slot, WORDS]
     place = subscriptions.place[slot]
     alpha = place[ALPHA]
@@ -355,7 +362,8 @@ def search(subscriptions, slot, messages, rings, arranged, idf, grid, space, mos
     for t in range(first, first + count):
         tail += subscriptions.weight[t] * subscriptions.weight[t]
     for t in range(first, first + count):
-        if size == most and alpha + min(left, (1.0 - alpha) * math.sqrt(tail)) < scores[0]:
+        low = scores[0] if size == most else np.float64(floor)
+        if alpha + min(left, (1.0 - alpha) * math.sqrt(tail)) < low:
             break  # even a message of the same place with all the words that are left
         mine = subscriptions.weight[t]
         tail = max(0.0, tail - mine * mine)
@@ -369,6 +377,7 @@ def search(subscriptions, slot, messages, rings, arranged, idf, grid, space, mos
             np.float32((1.0 - alpha) * math.sqrt(tail)),
             np.float32(left) + OFF,
             marks,
+            floor,
         )
         if subscriptions.word[t] == arranged.word:
             size, without = search_cells(

@@ -11,7 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.topk._flat.arranged import nothing_arranged
 from nearcast.topk._flat.clock import now
+from nearcast.topk._flat.fill_order import arranged_next
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, THETA, K, score_of
 from nearcast.topk._flat.touched import (
     AFFECTED,
@@ -109,12 +111,14 @@ def note_flow(work, which, live):
 
 
 @inner
-def fill(subscriptions, rows, takers, slot, messages, rings, idf, grid, space, how, work):
+def fill(
+    subscriptions, rows, takers, slot, messages, rings, arranged, idf, grid, space, how, work
+):
     """Search the window for a subscription: (rows, takers)."""
     at = subscriptions.head[slot, START] * STEP
     old = rows.seq[at : at + subscriptions.head[slot, HELD]].copy()
     rows = refill(
-        subscriptions, rows, slot, messages, rings, idf, grid, space, how,
+        subscriptions, rows, slot, messages, rings, arranged, idf, grid, space, how,
         share_arriving(work, how.is_counted),
     )  # fmt: skip
     at = subscriptions.head[slot, START] * STEP
@@ -132,14 +136,21 @@ def fill(subscriptions, rows, takers, slot, messages, rings, idf, grid, space, h
 
 @njit(cache=True, nogil=True)
 def begin_all(moving, fixed, slots, are_new, idf, grid, space, how):
-    """Enter subscriptions, which have rows unless they are new: (rows, takers, lists, cells)."""
+    """Enter subscriptions, which have rows unless they are new: (rows, takers, lists, cells).
+
+    New ones are in the order of `fill_order`.
+    """
     rows, takers, messages, rings, _ = moving
     lists, cells, pyramid, work, subscriptions = fixed
-    for slot in slots:
+    arranged = nothing_arranged()
+    for n in range(len(slots)):
+        slot = slots[n]
         if are_new:
+            arranged = arranged_next(subscriptions, slots, n, rings, arranged)
             rows, takers = fill(
-                subscriptions, rows, takers, slot, messages, rings, idf, grid, space, how, work
-            )
+                subscriptions, rows, takers, slot, messages, rings, arranged, idf, grid, space, how,
+                work,
+            )  # fmt: skip
         lists, cells = put(lists, cells, pyramid, subscriptions, slot, how, space)
     return rows, takers, lists, cells
 
@@ -222,8 +233,9 @@ def depart(moving, fixed, seq, is_early, idf, grid, space, how):
         if is_early or (head[HELD] < k and not knows_all):
             touched.counts[SEARCHES] += 1
             rows, takers = fill(
-                subscriptions, rows, takers, slot, messages, rings, idf, grid, space, how, work
-            )
+                subscriptions, rows, takers, slot, messages, rings, nothing_arranged(), idf, grid,
+                space, how, work,
+            )  # fmt: skip
             tell(lists, cells, subscriptions, slot, how)
     return rows, takers, touched
 

@@ -11,8 +11,7 @@ import numpy as np
 from numba import njit
 
 from nearcast.inner import inner
-from nearcast.topk._flat.arranged import nothing_arranged
-from nearcast.topk._flat.search import best_first, search
+from nearcast.topk._flat.search import NEVER, OFF, best_first, search
 from nearcast.topk._flat.subscriptions import FIRST, HELD, START, STEP, THETA, WORDS, K
 from nearcast.topk._flat.window import HELD as RING_HELD
 from nearcast.topk._flat.window import LIVE
@@ -86,7 +85,7 @@ def cost_of_search(subscriptions, slot, rings):
 
 
 @inner
-def refill(subscriptions, rows, slot, messages, rings, idf, grid, space, how, arriving):
+def refill(subscriptions, rows, slot, messages, rings, arranged, idf, grid, space, how, arriving):
     """A row from the window alone, with a threshold that fits: the rows."""
     k = subscriptions.head[slot, K]
     if how.policy == COST_BASED:
@@ -95,22 +94,31 @@ def refill(subscriptions, rows, slot, messages, rings, idf, grid, space, how, ar
     elif how.policy == KMAX:
         most = most_kept(k, how.factor)
     else:
-        most = 2 * k
-    while True:
-        scores, seqs = np.empty(most), np.empty(most, np.int32)
-        size, _ = search(
-            subscriptions, slot, messages, rings, nothing_arranged(), idf, grid, space, most,
-            scores, seqs,
-        )  # fmt: skip
-        best_first(scores, seqs, size, most)
-        theta = scores[size - 1] if size == most else KNOWS_ALL
-        if how.policy != SKYBAND or size < k:
-            break
+        most = k
+    window = (messages, rings, arranged, idf, grid, space)
+    scores, seqs = best_of_window(subscriptions, slot, window, NEVER, most)
+    theta = scores[-1] if len(scores) == most else KNOWS_ALL
+    if how.policy == SKYBAND and theta != KNOWS_ALL:
         theta = how.ratio * scores[k - 1]
-        if size < most or scores[size - 1] < theta:
-            while scores[size - 1] < theta:
-                size -= 1
-            break
-        most *= 4
+        while len(scores) == most and scores[-1] >= theta:  # there may be more above it
+            most *= 4
+            floor = np.float32(theta) - OFF
+            scores, seqs = best_of_window(subscriptions, slot, window, floor, most)
+        size = len(scores)
+        while scores[size - 1] < theta:
+            size -= 1
+        scores, seqs = scores[:size], seqs[:size]
     subscriptions.place[slot, THETA] = theta
-    return write_row(subscriptions, rows, slot, k, scores[:size], seqs[:size], how.policy != KMAX)
+    return write_row(subscriptions, rows, slot, k, scores, seqs, how.policy != KMAX)
+
+
+@inner
+def best_of_window(subscriptions, slot, window, floor, most):
+    """The best messages that score `floor` or more, best first: (scores, seqs)."""
+    messages, rings, arranged, idf, grid, space = window
+    scores, seqs = np.empty(most), np.empty(most, np.int32)
+    size, _ = search(
+        subscriptions, slot, messages, rings, arranged, idf, grid, space, floor, most, scores, seqs
+    )
+    best_first(scores, seqs, size, most)
+    return scores[:size], seqs[:size]

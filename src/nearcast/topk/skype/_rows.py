@@ -161,22 +161,28 @@ def take_out(subscriptions, rows, slot, position):
 
 @inner
 def write_row(subscriptions, rows, slot, k, scores, seqs, drops_dominated):
-    """Have these messages, best first, and no others, less those that k dominate.  O(entries²)."""
-    kept = 0
+    """Have these messages, best first, and no others, less those that k dominate.
+
+    O(entries * those that are kept)
+    """
+    kept, newer = np.empty(len(scores), np.int32), np.zeros(len(scores), np.uint16)
+    count = 0
+    for i in range(len(scores)):
+        before = 0
+        if drops_dominated:
+            for j in range(count):  # one that was left out has k before it that are newer still
+                before += seqs[kept[j]] > seqs[i]
+            if before >= k:
+                continue
+        kept[count], newer[count] = i, before
+        count += 1
     head = subscriptions.head[slot]
     head[HELD] = 0
-    rows = with_room_in_row(subscriptions, rows, slot, len(scores))
+    rows = with_room_in_row(subscriptions, rows, slot, count)
     at = head[START] * STEP
-    for i in range(len(scores)):
-        newer = 0
-        if drops_dominated:
-            for j in range(i):
-                newer += seqs[j] > seqs[i]
-            if newer >= k:
-                continue
-        rows.score[at + kept] = scores[i]
-        rows.seq[at + kept] = seqs[i]
-        rows.newer[at + kept] = newer
-        kept += 1
-    head[HELD] = kept
+    for n in range(count):
+        rows.score[at + n] = scores[kept[n]]
+        rows.seq[at + n] = seqs[kept[n]]
+        rows.newer[at + n] = newer[n]
+    head[HELD] = count
     return rows

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nearcast.model import Space
 from nearcast.topk._flat.columns import wider
+from nearcast.topk._flat.fill_order import in_fill_order
 from nearcast.topk._flat.index import FlatTopK
 from nearcast.topk._flat.subscriptions import ALPHA, LAT
 from nearcast.topk._flat.window import LIVE
@@ -80,6 +81,7 @@ class PiecedTopK(Pieces, FlatTopK):
     def _enter(self, slots: NDArray[np.int32]) -> None:
         if len(self._subscription_ids) == len(slots):
             self._arrange(slots)  # the first ones
+        slots = in_fill_order(self._subscriptions, slots, self._grid_or_any)
         self._rows, self._takers, self._lists, self._cells = begin_all(
             self._moving, self._fixed, slots, True, *self._window_of_kernels, self._how
         )

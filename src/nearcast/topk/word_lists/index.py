@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
 from nearcast.topk._flat.columns import wider
+from nearcast.topk._flat.fill_order import in_fill_order
 from nearcast.topk._flat.index import FlatTopK
 from nearcast.topk._flat.list_columns import changed_lists
 from nearcast.topk._flat.subscriptions import STEP
 from nearcast.topk._flat.window import LIVE
 from nearcast.topk.list_change import ListChanges
 from nearcast.topk.word_lists._check import check_arrays
-from nearcast.topk.word_lists._fill import fill_order, fill_rows
+from nearcast.topk.word_lists._fill import fill_rows
 from nearcast.topk.word_lists._postings import (
     HELD,
     Postings,
@@ -66,7 +67,7 @@ class WordLists(FlatTopK):
         self._postings = no_postings()
 
     def _enter(self, slots: NDArray[np.int32]) -> None:
-        slots = slots[np.argsort(fill_order(self._subscriptions, slots, self._how[1]))]
+        slots = in_fill_order(self._subscriptions, slots, self._how[1])
         self._rows = fill_rows(
             self._subscriptions, self._rows, slots, self._messages, self._rings, *self._how[:3]
         )
