@@ -1,6 +1,7 @@
 """Measure points one after the other, those of the same settings on the same data."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -25,22 +26,28 @@ def measure_in_turn(
     """A record for each point; `keep` gets those so far, so that an interrupted run loses little.
 
     `make` makes the workload of some settings, `rehearse` compiles what the class of a contender
-    needs, before its first point.
+    needs, before its first point. What stands in a figure twice is measured once.
     """
     records: list[Record] = []
     rehearsed: set[str] = set()
+    measured: dict[tuple[Any, Any], Record] = {}
     with bar(len(points)) as progress:
         for settings, group in groupby(points, key=lambda point: point.settings):
-            progress.say(f"making {settings.data} data")
-            workload = make(settings)
-            progress.say("asking the oracle")
-            expected = ask_oracle(workload)
-            for point in group:
+            here = list(group)
+            if any((point.contender, settings) not in measured for point in here):
+                progress.say(f"making {settings.data} data")
+                workload = make(settings)
+                progress.say("asking the oracle")
+                expected = ask_oracle(workload)
+            for point in here:
                 if point.contender.index not in rehearsed:
                     rehearsed.add(point.contender.index)
                     progress.say(f"{point.contender.series}: compiling")
                     rehearse(point.contender)
-                records.append(measure(point, workload, expected, progress))
+                which = (point.contender, settings)
+                if which not in measured:
+                    measured[which] = measure(point, workload, expected, progress)
+                records.append(replace(measured[which], group=point.group, x=point.x))
                 keep(records)
                 progress.advance()
     return records

@@ -74,3 +74,18 @@ def take_numbers(numbers, slots, taken):
         taken[i] = numbers[slots[i]]
     for i in range(len(slots) - ahead, len(slots)):
         taken[i] = numbers[slots[i]]
+
+
+@njit(cache=True, nogil=True)
+def put_numbers(numbers, slots, end, begin, out):
+    """Put the numbers of row i, whose slots end at end[i], to out[begin[i]:].  O(slots)."""
+    last = len(slots) - 1
+    for i in range(min(AHEAD, len(slots))):
+        prefetch_row(numbers, slots[i])
+    first = 0
+    for row in range(len(end)):
+        to = begin[row] - first
+        for i in range(first, end[row]):
+            prefetch_row(numbers, slots[min(i + AHEAD, last)])
+            out[to + i] = numbers[slots[i]]
+        first = end[row]

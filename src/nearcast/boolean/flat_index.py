@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
-from nearcast.batches._ragged_kernels import put_rows
 from nearcast.batches.expression_column import ExpressionColumn
+from nearcast.boolean.found import Found, starts_of
+from nearcast.boolean.id_table import ForAll
 from nearcast.boolean.index import (
     BooleanIndex,
     IndexStats,
@@ -28,11 +30,6 @@ from nearcast.boolean.subscription_store import FEW_CLAUSE_WORDS, Entries, Subsc
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
 from nearcast.space.region_column import RegionColumn
-
-Found = tuple[NDArray[np.int32], NDArray[np.int64], int]
-"""Slots found, where each message's slots end among them, and how many candidates there were."""
-
-CHUNK = 1024  # messages
 
 # Single changes wait until a message asks, but never more of them than this.
 MOST_WAITING = 4096
@@ -76,7 +73,7 @@ class FlatIndex(BooleanIndex):
         word_start: NDArray[np.int64],
         rects: NDArray[np.float64],
         rect_start: NDArray[np.int32],
-    ) -> Callable[[int, int], Found]:
+    ) -> Callable[[int, int], list[Found]]:
         """A function that matches the messages first:last; it may run in several threads.
 
         The arrays are those of `MessageBatch`, but `words` are ranks, -1 for unknown words.
@@ -196,21 +193,15 @@ class FlatIndex(BooleanIndex):
             messages.rects,
             messages.rect_start,
         )
-        if threads == 1:
-            parts = [match_rows(0, len(messages))]
-        else:
-            borders = np.linspace(0, len(messages), threads + 1).astype(np.int64).tolist()
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(lambda rows: match_rows(*rows), pairwise(borders)))
-        slots = np.concatenate([found for found, _, _ in parts]) if threads > 1 else parts[0][0]
-        begins = np.cumsum([0] + [len(found) for found, _, _ in parts])
-        start = np.zeros(len(messages) + 1, np.int64)
-        start[1:] = np.concatenate(
-            [ends + begin for (_, ends, _), begin in zip(parts, begins[:-1], strict=True)]
-        )
-        candidates = sum(int(count) for _, _, count in parts)
-        self._count(candidates, len(slots))
-        return Matches(messages.ids, start, self._store.ids.ids_of(slots), candidates)
+        borders = np.linspace(0, len(messages), threads + 1).astype(np.int64).tolist()
+        with _in_threads(threads) as for_all:
+            parts = for_all(lambda rows: match_rows(*rows), pairwise(borders))
+            found = [each for part in parts for each in part]
+            start = starts_of(found, len(messages))
+            ids = self._store.ids.ids_in_order(found, start, for_all)
+        candidates = sum(int(part.candidates) for part in found)
+        self._count(candidates, len(ids))
+        return Matches(messages.ids, start, ids, candidates)
 
     def match(self, message: Message) -> list[int | str]:
         """The ids of the subscriptions that want this message.
@@ -224,9 +215,9 @@ class FlatIndex(BooleanIndex):
         match_rows = self._matcher(
             words, np.array([0, len(words)]), rects, np.array([0, len(rects)], np.int32)
         )
-        slots, _, candidates = match_rows(0, 1)
-        self._count(candidates, len(slots))
-        return self._store.ids.list_of(slots)
+        [found] = match_rows(0, 1)
+        self._count(found.candidates, len(found.slots))
+        return self._store.ids.list_of(found.slots)
 
     def _count(self, candidates: int, matches: int) -> None:
         self._looked_at += int(candidates)
@@ -298,27 +289,11 @@ class FlatIndex(BooleanIndex):
         return index
 
 
-def in_chunks(match: Callable[[int, int], Found], first: int, last: int) -> Found:
-    """Match a few messages at a time: what one step leaves for the next stays near."""
-    parts = [match(at, min(at + CHUNK, last)) for at in range(first, last, CHUNK)]
-    if not parts:
-        return np.empty(0, np.int32), np.empty(0, np.int64), 0
-    begins = np.cumsum([0] + [len(found) for found, _, _ in parts])
-    return (
-        np.concatenate([found for found, _, _ in parts]),
-        np.concatenate([end + begin for (_, end, _), begin in zip(parts, begins, strict=False)]),
-        sum(int(candidates) for _, _, candidates in parts),
-    )
-
-
-def in_turn(parts: list[Found], order: NDArray[np.int64]) -> Found:
-    """What was found for messages that were matched in this order, in their own order."""
-    counts = np.empty(len(order), np.int64)
-    counts[order] = np.concatenate([np.diff(end, prepend=0) for _, end, _ in parts])
-    end = np.cumsum(counts)
-    begin = (end - counts)[order]
-    slots, first = np.empty(int(end[-1]), np.int32), 0
-    for found, found_end, _ in parts:
-        put_rows(found, found_end, begin[first : first + len(found_end)], slots)
-        first += len(found_end)
-    return slots, end, sum(int(candidates) for _, _, candidates in parts)
+@contextmanager
+def _in_threads(threads: int) -> Iterator[ForAll]:
+    """Something like `map` that divides its work among so many threads."""
+    if threads == 1:
+        yield map
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            yield pool.map

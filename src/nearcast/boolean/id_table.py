@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearcast.boolean._id_kernels import FREE, drop_ids, enter_ids, find_id, find_ids, take_numbers
+from nearcast.boolean._id_kernels import (
+    FREE,
+    drop_ids,
+    enter_ids,
+    find_id,
+    find_ids,
+    put_numbers,
+    take_numbers,
+)
+from nearcast.boolean.found import Found, slots_in_order
 from nearcast.growing_array import GrowingArray
 from nearcast.text.string_table import StringTable, Words
 
 _MAX_LOAD = 0.7
 _ROOM_TO_GROW = 1.1  # of a table that is made anew; a power of two leaves more, mostly
 _VACANT, _INTEGER, _TEXT = 0, 1, 2
+
+ForAll = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""As `map`."""
 
 
 class IdTable:
@@ -144,6 +156,25 @@ class IdTable:
             return self._texts.to_arrow(numbers)
         texts = self._texts.to_arrow(np.where(is_text, numbers, 0))
         return pc.if_else(pa.array(is_text), texts, pa.array(numbers).cast(pa.large_string()))
+
+    def ids_in_order(
+        self, found: Sequence[Found], start: NDArray[np.int64], for_all: ForAll
+    ) -> pa.Array:
+        """The ids that messages reach, in the messages' order, beginning at `start`.  O(result).
+
+        They are looked up in the order in which they were found, where neighbours are together.
+        `for_all`: a `map`, which may use threads
+        """
+        if 0 < self._text_count < self._count:  # the slots are needed to tell the kinds apart
+            return self.ids_of(slots_in_order(found, start))
+        numbers = np.empty(int(start[-1]), np.int64)
+
+        def put(part: Found) -> None:
+            put_numbers(self._number.used, part.slots, part.end, start[part.rows], numbers)
+
+        for _ in for_all(put, found):
+            pass
+        return self._texts.to_arrow(numbers) if self._text_count else pa.array(numbers)
 
     def list_of(self, slots: NDArray[Any]) -> list[int | str]:
         """The ids in these slots, each as it was given.  O(slots)."""

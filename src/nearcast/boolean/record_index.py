@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nearcast.boolean._verify import verify
 from nearcast.boolean._words import known_words
-from nearcast.boolean.flat_index import FlatIndex, Found, in_chunks
+from nearcast.boolean.flat_index import FlatIndex
+from nearcast.boolean.found import Found, Slots, in_chunks
 from nearcast.model import Space
 
 Runs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -46,13 +47,13 @@ class RecordIndex(FlatIndex):
         word_start: NDArray[np.int64],
         rects: NDArray[np.float64],
         rect_start: NDArray[np.int32],
-    ) -> Callable[[int, int], Found]:
+    ) -> Callable[[int, int], list[Found]]:
         clauses, regions = self._store.clauses, self._store.regions.kernel_arrays()
 
-        def match_chunk(first: int, last: int) -> Found:
+        def match_chunk(first: int, last: int) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
             runs, run_end = self._candidates(have, have_start, rects, rect_start, first, last)
-            found: Found = verify(
+            found: Slots = verify(
                 self._records, clauses, regions, self.space is Space.EARTH, have, have_start,
                 rects, rect_start, first, last, runs, run_end,
             )  # fmt: skip

@@ -13,7 +13,8 @@ from nearcast.batches import MessageBatch
 from nearcast.batches._ragged_kernels import gather
 from nearcast.boolean._records import FORBIDS, SHAPED, SHARED
 from nearcast.boolean._words import known_words
-from nearcast.boolean.flat_index import CHUNK, FlatIndex, Found, in_turn
+from nearcast.boolean.flat_index import FlatIndex
+from nearcast.boolean.found import Found, Slots, in_chunks
 from nearcast.boolean.history import MessageHistory
 from nearcast.boolean.rarest_word_tree._build import build_all
 from nearcast.boolean.rarest_word_tree._check import check_tree
@@ -150,7 +151,7 @@ class RarestWordTree(FlatIndex):
         word_start: NDArray[np.int64],
         rects: NDArray[np.float64],
         rect_start: NDArray[np.int32],
-    ) -> Callable[[int, int], Found]:
+    ) -> Callable[[int, int], list[Found]]:
         index = (
             self._tree,
             self._frame,
@@ -167,25 +168,27 @@ class RarestWordTree(FlatIndex):
             rect_start: NDArray[Any],
             first: int,
             last: int,
-        ) -> Found:
+        ) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
-            found: Found = match_messages(*index, have, have_start, rects, rect_start, first, last)
+            found: Slots = match_messages(*index, have, have_start, rects, rect_start, first, last)
             return found
 
-        def match_rows(first: int, last: int) -> Found:
+        def match_rows(first: int, last: int) -> list[Found]:
             if last - first < FEW_MESSAGES:
-                return match(words, word_start, rects, rect_start, first, last)
+                rows = np.arange(first, last)
+                return [Found(rows, *match(words, word_start, rects, rect_start, first, last))]
             # Neighbours one after the other: what one has looked at is near for the next.
             places = places_of(self._frame, rects, rect_start, first, last)
-            order = np.argsort(places, kind="stable")
-            own_start, own = gather(word_start, words, first + order)
-            own_rect_start, rows = gather(rect_start, np.arange(len(rects)), first + order)
-            own_rects = rects[rows]
-            chunks = [
-                match(own, own_start, own_rects, own_rect_start, at, min(at + CHUNK, len(order)))
-                for at in range(0, len(order), CHUNK)
-            ]
-            return in_turn(chunks, order)
+            order = first + np.argsort(places, kind="stable")
+            own_start, own = gather(word_start, words, order)
+            own_rect_start, own_rows = gather(rect_start, np.arange(len(rects)), order)
+            own_rects = rects[own_rows]
+            chunks = in_chunks(
+                lambda first, last: match(own, own_start, own_rects, own_rect_start, first, last),
+                0,
+                len(order),
+            )
+            return [chunk._replace(rows=order[chunk.rows]) for chunk in chunks]
 
         return match_rows
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from nearcast.boolean._store_kernels import chained_entries
 from nearcast.boolean.flat_index import FlatIndex
+from nearcast.boolean.found import slots_in_order, starts_of
 from nearcast.boolean.rarest_word_tree._update import relocate_all
 from nearcast.boolean.rarest_word_tree.tree import RarestWordTree
 from nearcast.boolean.subscription_store import Entries, SubscriptionStore
@@ -91,8 +92,10 @@ class Movable(FlatIndex):
         rect_start: NDArray[np.int32],
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The slots that messages reach, and where those of each end; see `MessageBatch`."""
-        found, end, _ = self._matcher(ranks, word_start, rects, rect_start)(0, len(word_start) - 1)
-        return found, end
+        messages = len(word_start) - 1
+        found = self._matcher(ranks, word_start, rects, rect_start)(0, messages)
+        start = starts_of(found, messages)
+        return slots_in_order(found, start), start[1:]
 
 
 class MovableWordTree(Movable, RarestWordTree):

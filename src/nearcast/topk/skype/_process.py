@@ -111,9 +111,7 @@ def note_flow(work, which, live):
 
 
 @inner
-def fill(
-    subscriptions, rows, takers, slot, messages, rings, arranged, idf, grid, space, how, work
-):
+def fill(subscriptions, rows, takers, slot, messages, rings, arranged, idf, grid, space, how, work):
     """Search the window for a subscription: (rows, takers)."""
     at = subscriptions.head[slot, START] * STEP
     old = rows.seq[at : at + subscriptions.head[slot, HELD]].copy()
