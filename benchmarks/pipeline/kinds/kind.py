@@ -48,6 +48,7 @@ class StreamedKind(ABC):
 
     - `index`: what it is compared with, in one process
     - `messages`: of a batch
+    - `max_error`: scores may be off by this share, and lists differ where scores do not tell
     """
 
     name: str
@@ -56,6 +57,7 @@ class StreamedKind(ABC):
     subscriptions: int
     messages: int
     has_results = True
+    max_error = 0.0
     distributions: tuple[str, ...] = ("hash",)
 
     @abstractmethod

@@ -11,6 +11,8 @@ from nearcast.broker import Broker
 from nearcast.pipeline import ResultSettings
 from nearcast.trending.index import AnyTrending
 
+_NEARBY_ERROR = 0.01  # what a broker allows
+
 
 class Trending(KindWithResults):
     """Terms of regions, or around places."""
@@ -19,6 +21,7 @@ class Trending(KindWithResults):
         self.name = "trending nearby" if is_nearby else "trending regions"
         self.index = "TermFields" if is_nearby else "CellRows"
         self.distributions = ("hash",) if is_nearby else ("hash", "location")
+        self.max_error = _NEARBY_ERROR if is_nearby else 0.0
         self.subscriptions, self.messages = subscriptions, messages
         self._workload = make(
             Settings(

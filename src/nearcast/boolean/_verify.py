@@ -86,17 +86,17 @@ def _prefetch_run(records, reference):
 @njit(cache=True, nogil=True)
 def verify(
     records, clauses, regions, is_earth, have, have_start, rects, rect_start,
-    first, last, runs, run_end,
+    first, last, runs, run_end, room,
 ):  # fmt: skip
     """Slots that messages first:last reach: (found, found_end, candidates looked at).
 
-    Each slot comes once for a message, whatever the runs repeat.
+    Each slot comes once for a message, whatever the runs repeat. `room`: slots to begin with.
     """
     bounds = records.view(np.float32)
     kind, shape, ring_start, polygon_start, vertices = regions
     word_set = empty_set(have_start)
     near = np.empty(64, np.int64)  # records of a run whose bounds the place meets
-    found = np.empty(1024, np.int32)
+    found = np.empty(room, np.int32)
     found_end = np.empty(last - first, np.int64)
     total = 0
     candidates = 0

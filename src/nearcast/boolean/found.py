@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nearcast.batches._ragged_kernels import put_rows
 
 CHUNK = 1024  # messages
+LEAST_ROOM = 1024  # slots
 
 Slots = tuple[NDArray[np.int32], NDArray[np.int64], int]
 """Slots found, where each message's slots end among them, and how many candidates there were."""
@@ -31,12 +32,17 @@ class Found(NamedTuple):
     candidates: int
 
 
-def in_chunks(match: Callable[[int, int], Slots], first: int, last: int) -> list[Found]:
-    """Match a few messages at a time: what one step leaves for the next stays near."""
-    return [
-        Found(np.arange(at, min(at + CHUNK, last)), *match(at, min(at + CHUNK, last)))
-        for at in range(first, last, CHUNK)
-    ]
+def in_chunks(match: Callable[[int, int, int], Slots], first: int, last: int) -> list[Found]:
+    """Match a few messages at a time: what one step leaves for the next stays near.
+
+    `match` is told for how many slots to have room at first, which is a guess.
+    """
+    found, room = [], LEAST_ROOM
+    for begin in range(first, last, CHUNK):
+        end = min(begin + CHUNK, last)
+        found.append(Found(np.arange(begin, end), *match(begin, end, room)))
+        room = max(LEAST_ROOM, len(found[-1].slots) * 9 // 8)
+    return found
 
 
 def starts_of(found: Sequence[Found], messages: int) -> NDArray[np.int64]:

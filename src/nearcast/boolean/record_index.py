@@ -50,12 +50,12 @@ class RecordIndex(FlatIndex):
     ) -> Callable[[int, int], list[Found]]:
         clauses, regions = self._store.clauses, self._store.regions.kernel_arrays()
 
-        def match_chunk(first: int, last: int) -> Slots:
+        def match_chunk(first: int, last: int, room: int) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
             runs, run_end = self._candidates(have, have_start, rects, rect_start, first, last)
             found: Slots = verify(
                 self._records, clauses, regions, self.space is Space.EARTH, have, have_start,
-                rects, rect_start, first, last, runs, run_end,
+                rects, rect_start, first, last, runs, run_end, room,
             )  # fmt: skip
             return found
 

@@ -136,9 +136,12 @@ def any_clause_holds(clauses, chains, slot, word_set, shift):
 @njit(cache=True, nogil=True)
 def match_messages(
     tree, frame, clauses, chains, regions, is_earth, have, have_start, rects, rect_start,
-    first, last,
+    first, last, room,
 ):  # fmt: skip
-    """Slots that messages first:last reach: (found, found_end, candidates looked at)."""
+    """Slots that messages first:last reach: (found, found_end, candidates looked at).
+
+    `room`: slots to begin with
+    """
     lines, nodes, root = tree.lines, tree.nodes, tree.root
     ints = lines.view(np.int32)
     kind, shape, ring_start, polygon_start, vertices = regions
@@ -148,7 +151,7 @@ def match_messages(
     leaves = np.empty(1024, np.int64)  # runs
     near = np.empty(MOST_LANES, np.int64)  # lanes: line << 3 | lane << 1 | is it met for certain?
     clause_later = np.empty(64, np.int64)  # the same
-    found = np.empty(1024, np.int32)
+    found = np.empty(room, np.int32)
     found_end = np.empty(last - first, np.int64)
     total, candidates = 0, 0
     for message in range(first, last):

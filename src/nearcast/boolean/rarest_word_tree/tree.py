@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from nearcast.batches._ragged_kernels import gather
 from nearcast.boolean._records import FORBIDS, SHAPED, SHARED
 from nearcast.boolean._words import known_words
 from nearcast.boolean.flat_index import FlatIndex
-from nearcast.boolean.found import Found, Slots, in_chunks
+from nearcast.boolean.found import LEAST_ROOM, Found, Slots, in_chunks
 from nearcast.boolean.history import MessageHistory
 from nearcast.boolean.rarest_word_tree._build import build_all
 from nearcast.boolean.rarest_word_tree._check import check_tree
@@ -168,9 +169,12 @@ class RarestWordTree(FlatIndex):
             rect_start: NDArray[Any],
             first: int,
             last: int,
+            room: int = LEAST_ROOM,
         ) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
-            found: Slots = match_messages(*index, have, have_start, rects, rect_start, first, last)
+            found: Slots = match_messages(
+                *index, have, have_start, rects, rect_start, first, last, room
+            )
             return found
 
         def match_rows(first: int, last: int) -> list[Found]:
@@ -183,11 +187,8 @@ class RarestWordTree(FlatIndex):
             own_start, own = gather(word_start, words, order)
             own_rect_start, own_rows = gather(rect_start, np.arange(len(rects)), order)
             own_rects = rects[own_rows]
-            chunks = in_chunks(
-                lambda first, last: match(own, own_start, own_rects, own_rect_start, first, last),
-                0,
-                len(order),
-            )
+            match_own = partial(match, own, own_start, own_rects, own_rect_start)
+            chunks = in_chunks(match_own, 0, len(order))
             return [chunk._replace(rows=order[chunk.rows]) for chunk in chunks]
 
         return match_rows
