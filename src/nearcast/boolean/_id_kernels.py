@@ -64,21 +64,11 @@ def drop_ids(table, number, slots):
 
 
 @njit(cache=True, nogil=True)
-def take_numbers(numbers, slots, taken):
-    """Copy numbers[slots] to `taken`.  O(slots), reads on their way before they are needed."""
-    ahead = min(AHEAD, len(slots))
-    for i in range(ahead):
-        prefetch_row(numbers, slots[i])
-    for i in range(len(slots) - ahead):
-        prefetch_row(numbers, slots[i + ahead])
-        taken[i] = numbers[slots[i]]
-    for i in range(len(slots) - ahead, len(slots)):
-        taken[i] = numbers[slots[i]]
-
-
-@njit(cache=True, nogil=True)
 def put_numbers(numbers, slots, end, begin, out):
-    """Put the numbers of row i, whose slots end at end[i], to out[begin[i]:].  O(slots)."""
+    """Put the numbers of row i, whose slots end at end[i], to out[begin[i]:].
+
+    O(slots), reads on their way before they are needed.
+    """
     last = len(slots) - 1
     for i in range(min(AHEAD, len(slots))):
         prefetch_row(numbers, slots[i])

@@ -17,7 +17,6 @@ from nearcast.boolean._id_kernels import (
     find_id,
     find_ids,
     put_numbers,
-    take_numbers,
 )
 from nearcast.boolean.found import Found, slots_in_order
 from nearcast.growing_array import GrowingArray
@@ -262,7 +261,7 @@ class IdTable:
 def _numbers_at(numbers: NDArray[np.int64], slots: NDArray[Any]) -> NDArray[np.int64]:
     """numbers[slots], without the waiting for memory that NumPy would do one by one."""
     taken = np.empty(len(slots), np.int64)
-    take_numbers(numbers, slots, taken)
+    put_numbers(numbers, slots, np.array([len(slots)]), np.zeros(1, np.int64), taken)
     return taken
 
 
