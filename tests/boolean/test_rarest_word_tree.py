@@ -296,11 +296,14 @@ def test_equal_subscriptions_are_looked_at_by_messages_with_all_their_words_alon
 
 
 @pytest.mark.parametrize("space", Space)
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_batch_that_is_matched_by_place_has_its_answers_in_its_own_order(space, threads):
+@pytest.mark.parametrize(("threads", "near_bytes"), [(1, 0), (3, 0), (1, 1 << 40)])
+def test_a_batch_that_is_matched_by_place_has_its_answers_in_its_own_order(
+    space, threads, near_bytes, monkeypatch
+):
     """Points, boxes, across the antimeridian, at the ends of the world; in several chunks."""
+    monkeypatch.setattr("nearcast.boolean.rarest_word_tree.tree.NEAR_BYTES", near_bytes)
     subscriptions = samples.some_subscriptions(300, space)
-    messages = samples.some_messages(2500, space)
+    messages = samples.some_messages(1200, space)
     index, oracle = RarestWordTree(space=space), ScanIndex(space=space)
     for each in (index, oracle):
         each.insert_batch(SubscriptionBatch.from_subscriptions(subscriptions, space=space))

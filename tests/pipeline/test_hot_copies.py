@@ -140,3 +140,13 @@ def test_a_worker_moves_on_with_all_its_shards(tmp_path):
     stream.step(1, 0, stream.packed(log_table(TEA, 10))[0])
     folders = {copy.live.snapshot.folder for copy in copies(stream)}
     assert folders == {stream.files[0].snapshot, stream.files[1].snapshot}
+
+
+@pytest.mark.parametrize(("shards", "opened"), [(3, 3), (hot_copies.FEW + 1, 1)])
+def test_a_worker_has_all_shards_open_where_they_are_few(tmp_path, shards, opened):
+    stream = InProcessStream(tmp_path, Hash(shards))
+    tea = [Subscription(f"s{n}", "tea") for n in range(20)]
+    packed = stream.packed(log_table([*tea, *TEA], 0))
+    stream.step(0, 1, packed[1])
+    assert len(copies(stream)) == opened
+    assert stream.step(0, 0, packed[0])["freshness"] == (HOT if opened == 3 else RESTORED)

@@ -34,6 +34,9 @@ class Freshness:
 UNUSED_SECONDS = 300.0
 """A copy that was not used for so long is forgotten."""
 
+FEW = 8
+"""Shards of which a worker opens all, because Spark may give it any of them next."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
@@ -83,9 +86,10 @@ def move_on(
     partitioning: Partitioning,
     make_index: MakeIndex,
 ) -> None:
-    """Let go of replaced snapshots, for the newest ones, and of the copies of an earlier start.
+    """Be ready for the next batch, now that this one is answered.
 
-    Each would keep the memory of its snapshot alive.
+    Replaced snapshots and the copies of an earlier start are let go: each would keep the memory of
+    its snapshot alive. Where shards are few, those that this worker has not had yet are opened.
     """
     for (key, run, shard), copy in list(_copies.items()):
         if key != state.key:
@@ -96,6 +100,10 @@ def move_on(
             del _copies[key, run, shard]
             live = _restored(shard, files[shard], partitioning, make_index)
             _copies[key, run, shard] = _Copy(live, copy.used)
+    for shard in files if len(files) <= FEW else ():
+        if (state.key, state.run, shard) not in _copies:
+            live = _restored(shard, files[shard], partitioning, make_index)
+            _copies[state.key, state.run, shard] = _Copy(live, time.monotonic())
 
 
 def _restored(

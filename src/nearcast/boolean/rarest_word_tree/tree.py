@@ -15,7 +15,7 @@ from nearcast.batches._ragged_kernels import gather
 from nearcast.boolean._records import FORBIDS, SHAPED, SHARED
 from nearcast.boolean._words import known_words
 from nearcast.boolean.flat_index import FlatIndex
-from nearcast.boolean.found import LEAST_ROOM, Found, Slots, in_chunks
+from nearcast.boolean.found import Found, Slots, in_chunks
 from nearcast.boolean.history import MessageHistory
 from nearcast.boolean.rarest_word_tree._build import build_all
 from nearcast.boolean.rarest_word_tree._check import check_tree
@@ -43,6 +43,8 @@ from nearcast.space.region_column import BOX as BOX_REGION
 from nearcast.text.order import Tf
 
 FEW_MESSAGES = 64  # are matched in the order in which they come
+NEAR_BYTES = 1 << 24
+"""Lines that are no more than this stay near anyway, in whichever order messages are matched."""
 WORDS_TO_ONE = 3.0
 """A message has about so many words for each one of a subscription; where there is no history."""
 BULK_SHARE = 0.25
@@ -169,7 +171,7 @@ class RarestWordTree(FlatIndex):
             rect_start: NDArray[Any],
             first: int,
             last: int,
-            room: int = LEAST_ROOM,
+            room: int,
         ) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
             found: Slots = match_messages(
@@ -178,9 +180,8 @@ class RarestWordTree(FlatIndex):
             return found
 
         def match_rows(first: int, last: int) -> list[Found]:
-            if last - first < FEW_MESSAGES:
-                rows = np.arange(first, last)
-                return [Found(rows, *match(words, word_start, rects, rect_start, first, last))]
+            if last - first < FEW_MESSAGES or self._tree.lines.nbytes <= NEAR_BYTES:
+                return in_chunks(partial(match, words, word_start, rects, rect_start), first, last)
             # Neighbours one after the other: what one has looked at is near for the next.
             places = places_of(self._frame, rects, rect_start, first, last)
             order = first + np.argsort(places, kind="stable")

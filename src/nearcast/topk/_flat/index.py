@@ -77,7 +77,7 @@ MOST_SHOWN = (
     10_000  # messages of a list: each subscription that is looked at may need three times that
 )
 MOST_MESSAGES = 2**62  # of a window without a limit
-LAYOUT = 2  # of the arrays of a saved index
+LAYOUT = 3  # of the arrays of a saved index
 EARTH_GRID = (-180.0, -90.0, 360.0 / CELLS, 180.0 / CELLS)
 
 

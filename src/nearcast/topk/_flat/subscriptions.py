@@ -112,9 +112,9 @@ def nearness(lon, lat, other_lon, other_lat, space):
     return 1.0 - min(1.0, far / space.max_dist)
 
 
-@njit(cache=True, nogil=True)
-def score_of(subscriptions, slot, lon, lat, word, weight, space):
-    """The score of a message with these words, distinct, for a subscription."""
+@inner
+def alike_of(subscriptions, slot, word, weight):
+    """How much a message with these words, distinct, is about what a subscription wants."""
     alike = 0.0
     first = subscriptions.head[slot, FIRST]
     for t in range(first, first + subscriptions.head[slot, WORDS]):
@@ -122,6 +122,18 @@ def score_of(subscriptions, slot, lon, lat, word, weight, space):
             if word[j] == subscriptions.word[t]:
                 alike += subscriptions.weight[t] * weight[j]
                 break
-    place = subscriptions.place[slot]
+    return alike
+
+
+@inner
+def score_at(place, alike, lon, lat, space):
+    """The score of a message at (lon, lat) that is as much as `alike` about what is wanted."""
     near = nearness(place[LON], place[LAT], lon, lat, space)
     return place[ALPHA] * near + (1.0 - place[ALPHA]) * alike
+
+
+@njit(cache=True, nogil=True)
+def score_of(subscriptions, slot, lon, lat, word, weight, space):
+    """The score of a message with these words, distinct, for a subscription."""
+    alike = alike_of(subscriptions, slot, word, weight)
+    return score_at(subscriptions.place[slot], alike, lon, lat, space)

@@ -29,6 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.large_pages import in_large_pages
 from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, size_of, take_room
 
 OLDEST, NEXT, LIVE, NEXT_WORD, WORDS_HELD = range(5)
@@ -95,7 +96,7 @@ def wrapped(at, size):
 @inner
 def rolled(ring, first, last, size):
     """A larger ring with the same things at first:last."""
-    larger = np.empty((size, *ring.shape[1:]), ring.dtype)
+    larger = in_large_pages(np.empty((size, *ring.shape[1:]), ring.dtype))
     for i in range(first, last):
         larger[i & (size - 1)] = ring[i & (len(ring) - 1)]
     return larger
@@ -118,7 +119,7 @@ def with_room(messages, words):
     if held + words > len(word):
         begin = messages.ends[NEXT_WORD] - held
         begin += len(word) if begin < 0 else 0
-        larger = np.empty(held + words + (held + words) // 4, np.int32)
+        larger = in_large_pages(np.empty(held + words + (held + words) // 4, np.int32))
         for i in range(held):
             larger[i] = word[wrapped(begin + i, len(word))]
         for seq in range(oldest, following):
@@ -178,9 +179,9 @@ def claim_ring(rings, kind):
     if needed > len(rings.seq):
         size = needed + needed // 8
         seq, cell, weight = (
-            np.empty(size, np.int32),
-            np.empty(size, np.uint16),
-            np.empty(size, np.uint16),
+            in_large_pages(np.empty(size, np.int32)),
+            in_large_pages(np.empty(size, np.uint16)),
+            in_large_pages(np.empty(size, np.uint16)),
         )
         seq[:used] = rings.seq[:used]
         cell[:used] = rings.cell[:used]

@@ -36,6 +36,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.large_pages import in_large_pages
 from nearcast.topk._flat.sizes import log2
 
 WEIGHT, SUM, REST_MOST, INSIDE, ALPHA, THETA, STAR, MOST, MOST_ALPHA = range(9)
@@ -174,7 +175,8 @@ def _claim_postings(lists, kind):
     needed = lists.used[POSTINGS]
     if needed > len(lists.slot):
         size = needed + needed // 4
-        slot, data = np.empty(size, np.int32), np.empty((size, lists.data.shape[1]), np.float32)
+        slot = in_large_pages(np.empty(size, np.int32))
+        data = in_large_pages(np.empty((size, lists.data.shape[1]), np.float32))
         slot[:at] = lists.slot[:at]
         data[:at] = lists.data[:at]
         lists = Lists(

@@ -24,6 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.large_pages import in_large_pages
 from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP
 
 SIZES = 64
@@ -82,8 +83,9 @@ def claim_row(rows, kind):
     needed = rows.used[0]
     if needed > len(rows.seq):
         size = needed + needed // 4
-        score, seq = np.empty(size, np.float64), np.empty(size, np.int32)
-        newer = np.empty(size, np.uint16)
+        score = in_large_pages(np.empty(size, np.float64))
+        seq = in_large_pages(np.empty(size, np.int32))
+        newer = in_large_pages(np.empty(size, np.uint16))
         score[:used] = rows.score[:used]
         seq[:used] = rows.seq[:used]
         newer[:used] = rows.newer[:used]

@@ -13,8 +13,9 @@ from nearcast.topk._flat.check import check_messages, words_of
 from nearcast.topk._flat.subscriptions import STEP, Distances, Subscriptions, score_of
 from nearcast.topk._flat.window import Messages, Rings, unit_weights
 from nearcast.topk.word_lists import _postings
-from nearcast.topk.word_lists._postings import BLOCK, Postings, lower_threshold, may_concern
+from nearcast.topk.word_lists._postings import BLOCK, TOGETHER, Postings, lower_threshold
 from nearcast.topk.word_lists._rows import Rows, most_entries
+from nearcast.topk.word_lists._scan import may_concern
 
 
 def check_arrays(
@@ -56,14 +57,14 @@ def _check_lists(postings: Postings, live: set[int]) -> int:
 def _check_block(postings: Postings, at: int) -> None:
     """A message that just pleases the posting has its block looked at."""
     x, y, z, alpha, theta, weight, _ = postings.data[at // BLOCK, :, at % BLOCK]
+    blocks = postings.block[at // BLOCK // TOGETHER]
     one = np.float32(1.0)
     for share in (0.0, 0.3, 0.9):
         alike = (theta - alpha * (one - np.float32(share))) / max(one - alpha, np.float32(1e-9))
         theirs = np.float32(max(0.0, alike / max(weight, 1e-9)))
         place = (x + np.float32(share), y, z)
-        assert may_concern(postings.block[at // BLOCK], place, theirs, np.float32(0.0), one, one), (
-            at
-        )
+        maybe = may_concern(blocks, place, theirs, np.float32(0.0), one, one)
+        assert maybe >> (at // BLOCK % TOGETHER) & 1, at
 
 
 def _check_postings(subscriptions: Subscriptions, postings: Postings, slot: int) -> None:

@@ -4,7 +4,7 @@
                                     holes; ROOM, as `room_for` gives it; CHANGES since it was sorted
     slot     int32[P]               the subscription, -1 for a hole
     data     float32[P/B, 7, B]     place (X, Y, Z), ALPHA, THETA, WEIGHT of the word, TAIL
-    block    float32[P/B, 12]       of a block of B postings in a list of several
+    block    float32[P/B/8, 12, 8]  of eight blocks of B postings each, of lists of several
     free     int32[SIZES]           the first free list of each size, -1 for none; `slot` leads to
                                     the next
     used     int64[1]               postings in use, with free lists
@@ -35,6 +35,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.large_pages import in_large_pages
 from nearcast.topk._flat.sizes import SIZES, give_room, kind_for, log2, size_of, take_room
 from nearcast.topk._flat.subscriptions import (
     ALPHA as PLACE_ALPHA,
@@ -49,6 +50,7 @@ from nearcast.topk._flat.subscriptions import (
 from nearcast.topk._flat.subscriptions import (
     THETA as PLACE_THETA,
 )
+from nearcast.topk.word_lists import _order
 
 START, HELD, ROOM, CHANGES = range(4)
 X, Y, Z, ALPHA, THETA, WEIGHT, TAIL = range(7)
@@ -56,9 +58,10 @@ MIDDLE_X, MIDDLE_Y, MIDDLE_Z, REACH, LEAST_ALPHA, SURPLUS, USUAL = range(7)
 WORD_LEAST, WORD_MOST, TAIL_LEAST, TAIL_MOST, RECENT = range(7, 12)
 BLOCK = 32
 WHOLE = 5  # a block is 2**5 postings
+TOGETHER = 8  # blocks that are looked at in one go
 ROUNDING = np.float32(4e-6)  # of a score that was computed in float32 from float32 values
 FIRST_GUESS = np.float32(0.15)  # weight of a frequent word in a message
-NOTHING, ALL = np.float32(0.0), np.float32(1.0)
+ALL = np.float32(1.0)
 NEVER = np.float32(np.inf)  # the threshold of a hole
 
 
@@ -79,83 +82,17 @@ def no_postings() -> Postings:
         np.empty((0, 4), np.int32),
         np.empty(BLOCK, np.int32),
         np.empty((1, 7, BLOCK), np.float32),
-        np.empty((1, 12), np.float32),
+        np.empty((1, 12, TOGETHER), np.float32),
         np.full(SIZES, -1, np.int32),
         np.zeros(1, np.int64),
     )
 
 
-# ---------------------------------------------------------------- scanning
-
-
-@njit(cache=True, nogil=True)
-def scan_lanes(data, slots, first, last, place, weight, tail, scale, slack, hits, found, above):
-    """Add the postings first:last of a block that a message may concern: how many are found now.
-
-    `above` has room for a block.
-    """
-    x, y, z = place
-    xs, ys, zs = data[X, first:last], data[Y, first:last], data[Z, first:last]
-    alphas, thetas = data[ALPHA, first:last], data[THETA, first:last]
-    weights, tails = data[WEIGHT, first:last], data[TAIL, first:last]
-    # Without branches, so that it is done eight at a time; the second loop seldom finds any.
-    count = np.int32(0)
-    for i in range(len(xs)):
-        dx, dy, dz = xs[i] - x, ys[i] - y, zs[i] - z
-        near = max(NOTHING, slack - scale * np.sqrt(dx * dx + dy * dy + dz * dz))
-        alike = weights[i] * weight + tails[i] * tail
-        above[i] = alphas[i] * near + (ALL - alphas[i]) * alike >= thetas[i]
-        count += above[i]
-    if count > 0:
-        for i in range(len(xs)):
-            if above[i]:
-                found[hits] = slots[first + i]
-                hits += 1
-    return hits
-
-
-@njit(cache=True, nogil=True)
-def may_concern(block, place, weight, tail, scale, slack):
-    """Is there perhaps a posting in a block that a message concerns?"""
-    x, y, z = place
-    dx, dy, dz = block[MIDDLE_X] - x, block[MIDDLE_Y] - y, block[MIDDLE_Z] - z
-    off = slack - np.float32(1.0)
-    apart = scale * (np.float32(math.sqrt(dx * dx + dy * dy + dz * dz)) - block[REACH])
-    apart = min(np.float32(1.0), max(np.float32(0.0), apart - np.float32(3.0) * off))
-    more, rest = weight - block[USUAL], tail - block[USUAL]
-    by_word = more * (block[WORD_MOST] if more > 0.0 else block[WORD_LEAST])
-    by_tail = rest * (block[TAIL_MOST] if rest > 0.0 else block[TAIL_LEAST])
-    return block[SURPLUS] + by_word + by_tail + off + ROUNDING >= block[LEAST_ALPHA] * apart
-
-
 @inner
-def scan_list(postings, word, place, weight, tail, scale, slack, hits, found):
-    """Add to `found`, from `found[hits]` on, the subscriptions a message may concern: how many now.
-
-    `scale` is the share of the longest distance that a unit is, `slack` what places may be off by.
-    """
-    at, count = postings.lists[word, START], postings.lists[word, HELD]
-    if count == 0:
-        return hits
-    above = np.empty(BLOCK, np.int32)
-    if postings.lists[word, ROOM] <= BLOCK:
-        number, lane = at // BLOCK, at % BLOCK
-        slots = postings.slot[number * BLOCK : (number + 1) * BLOCK]
-        return scan_lanes(
-            postings.data[number], slots, lane, lane + count, place, weight, tail, scale, slack,
-            hits, found, above,
-        )  # fmt: skip
-    head = postings.block[at // BLOCK]
-    head[RECENT] += (weight - head[RECENT]) / np.float32(16.0)
-    for begin in range(at, at + count, BLOCK):
-        number = begin // BLOCK
-        if may_concern(postings.block[number], place, weight, tail, scale, slack):
-            hits = scan_lanes(
-                postings.data[number], postings.slot[begin : begin + BLOCK], 0,
-                min(BLOCK, at + count - begin), place, weight, tail, scale, slack, hits, found,
-                above,
-            )  # fmt: skip
-    return hits
+def block_of(postings, at):
+    """What is known of the block of a posting."""
+    number = at // BLOCK
+    return postings.block[number // TOGETHER, :, number % TOGETHER]
 
 
 # ---------------------------------------------------------------- room
@@ -193,12 +130,13 @@ def claim_list(postings, room):
         postings.used[0] = used + max(room, BLOCK)
         if postings.used[0] > len(postings.slot):
             blocks = (postings.used[0] + postings.used[0] // 8) // BLOCK + 1
-            slot = np.empty(blocks * BLOCK, np.int32)
-            data = np.empty((blocks, 7, BLOCK), np.float32)
-            block = np.empty((blocks, 12), np.float32)
+            slot = in_large_pages(np.empty(blocks * BLOCK, np.int32))
+            data = in_large_pages(np.empty((blocks, 7, BLOCK), np.float32))
+            groups = (blocks + TOGETHER - 1) // TOGETHER
+            block = in_large_pages(np.empty((groups, 12, TOGETHER), np.float32))
             slot[:used] = postings.slot[:used]
             data[: used // BLOCK] = postings.data[: used // BLOCK]
-            block[: used // BLOCK] = postings.block[: used // BLOCK]
+            block[: len(postings.block)] = postings.block
             postings = Postings(postings.lists, slot, data, block, postings.free, postings.used)
     while kind > wanted:  # what is too large is halved
         kind -= 1
@@ -217,8 +155,8 @@ def with_room_of(subscriptions, postings, word, room, space):
         postings.lists[word, HELD],
         postings.lists[word, ROOM],
     )
-    usual = postings.block[old // BLOCK, RECENT] if old_room > BLOCK else FIRST_GUESS
-    order = sorted_postings(subscriptions, postings, old, count, room, usual, space)
+    usual = block_of(postings, old)[RECENT] if old_room > BLOCK else FIRST_GUESS
+    order = sorted_postings(postings, old, count, room, usual, space)
     slots, data = np.empty(len(order), np.int32), np.empty((7, len(order)), np.float32)
     for i in range(len(order)):
         at = old + order[i]
@@ -240,8 +178,8 @@ def with_room_of(subscriptions, postings, word, room, space):
         subscriptions.where[term_of(subscriptions, slots[i], word)] = i
     if room > BLOCK:
         for begin in range(0, len(order), BLOCK):
-            sum_up(postings, (start + begin) // BLOCK, min(BLOCK, len(order) - begin), usual)
-        postings.block[start // BLOCK, RECENT] = usual
+            sum_up(postings, start + begin, min(BLOCK, len(order) - begin), usual)
+        block_of(postings, start)[RECENT] = usual
     postings.lists[word, START] = start
     postings.lists[word, HELD] = len(order)
     postings.lists[word, ROOM] = room
@@ -273,7 +211,7 @@ def room_for(count):
 
 
 @inner
-def sorted_postings(subscriptions, postings, at, count, room, usual, space):
+def sorted_postings(postings, at, count, room, usual, space):
     """Positions in a list without holes; for several blocks, by who is alike."""
     live = np.empty(count, np.int64)
     held = 0
@@ -284,17 +222,15 @@ def sorted_postings(subscriptions, postings, at, count, room, usual, space):
     live = live[:held]
     if room <= BLOCK:
         return live
-    keys = np.empty(held, np.int64)
+    alike = np.empty((5, held), np.float32)
+    scale = np.float32(space.unit)
     for n in range(held):
-        number, lane = (at + live[n]) // BLOCK, (at + live[n]) % BLOCK
-        data = postings.data[number]
-        kind = int(min(2.0, data[ALPHA, lane] * 3.0))
-        more = surplus(data, lane, usual)
-        for limit in (-0.1, -0.03, 0.0, 0.05):
-            kind = 2 * kind + (more >= limit)
-        place = subscriptions.place[postings.slot[at + live[n]]]
-        keys[n] = (kind << 24) | neighbourhood(place[LON], place[LAT], space)
-    return live[np.argsort(keys)]
+        data, lane = postings.data[(at + live[n]) // BLOCK], (at + live[n]) % BLOCK
+        for axis in range(3):
+            alike[axis, n] = scale * data[axis, lane]
+        alike[_order.ALPHA, n] = data[ALPHA, lane]
+        alike[_order.SURPLUS, n] = surplus(data, lane, usual)
+    return live[_order.in_halves(alike, BLOCK)]
 
 
 @inner
@@ -306,25 +242,9 @@ def surplus(data, lane, usual):
 
 
 @inner
-def neighbourhood(lon, lat, space):
-    """A number that is often close for places that are: the bits of both coordinates in turn."""
-    if space.on_earth:
-        x, y = int((lon + 180.0) / 360.0 * 4095.0), int((lat + 90.0) / 180.0 * 4095.0)
-    else:
-        # Beyond the whole numbers of a float64, any will do.
-        x = int(min(1e15, max(-1e15, lon / space.max_dist * 1024.0))) & 4095
-        y = int(min(1e15, max(-1e15, lat / space.max_dist * 1024.0))) & 4095
-    code = 0
-    for bit in range(12):
-        code |= ((x >> bit) & 1) << (2 * bit)
-        code |= ((y >> bit) & 1) << (2 * bit + 1)
-    return code
-
-
-@inner
-def sum_up(postings, number, count, usual):
-    """What the first so many postings of a block have in common."""
-    data, block = postings.data[number], postings.block[number]
+def sum_up(postings, begin, count, usual):
+    """What the first so many postings of the block that begins there have in common."""
+    data, block = postings.data[begin // BLOCK], block_of(postings, begin)
     begin_block(block, data, 0, usual)
     for axis in range(3):
         low = high = data[axis, 0]
@@ -397,10 +317,10 @@ def put_postings(subscriptions, postings, slot, space):
         data[WEIGHT, lane], data[TAIL, lane] = weight, math.sqrt(tail)
         if postings.lists[word, ROOM] > BLOCK:
             if held % BLOCK == 0:
-                usual = postings.block[postings.lists[word, START] // BLOCK, USUAL]
-                begin_block(postings.block[at // BLOCK], data, lane, usual)
+                usual = block_of(postings, postings.lists[word, START])[USUAL]
+                begin_block(block_of(postings, at), data, lane, usual)
             else:
-                extend_block(postings.block[at // BLOCK], data, lane)
+                extend_block(block_of(postings, at), data, lane)
         postings.lists[word, HELD] = held + 1
         subscriptions.where[t] = held
         postings = note_change(subscriptions, postings, word, space)
@@ -422,7 +342,7 @@ def note_change(subscriptions, postings, word, space):
     if postings.lists[word, ROOM] > BLOCK:
         postings.lists[word, CHANGES] += 1
         held, room = postings.lists[word, HELD], postings.lists[word, ROOM]
-        first = postings.block[postings.lists[word, START] // BLOCK]
+        first = block_of(postings, postings.lists[word, START])
         # What is usual was a guess before the first messages.
         was_wrong = abs(first[RECENT] - first[USUAL]) > np.float32(0.25) * first[USUAL]
         enough = BLOCK if was_wrong else (held + BLOCK) // 4
@@ -473,7 +393,7 @@ def tell_threshold(subscriptions, postings, slot, space):
         data, lane = postings.data[at // BLOCK], at % BLOCK
         data[THETA, lane] = theta
         if postings.lists[word, ROOM] > BLOCK:
-            block = postings.block[at // BLOCK]
+            block = block_of(postings, at)
             block[SURPLUS] = max(block[SURPLUS], surplus(data, lane, block[USUAL]))
             postings = note_change(subscriptions, postings, word, space)
     return postings

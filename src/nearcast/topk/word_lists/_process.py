@@ -1,7 +1,5 @@
 """A message arrives, another leaves: whose rows change?"""
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -10,6 +8,7 @@ from nearcast.prefetch import prefetch_row
 from nearcast.topk._flat.arranged import nothing_arranged
 from nearcast.topk._flat.clock import now
 from nearcast.topk._flat.subscriptions import (
+    ALPHA,
     FIRST,
     HELD,
     SEEN,
@@ -17,9 +16,8 @@ from nearcast.topk._flat.subscriptions import (
     STEP,
     THETA,
     K,
-    score_of,
-    spot,
-    spot_error,
+    alike_of,
+    score_at,
 )
 from nearcast.topk._flat.touched import (
     AFFECTED,
@@ -45,9 +43,9 @@ from nearcast.topk._flat.window import (
     read_words,
 )
 from nearcast.topk.word_lists._fill import fill_row
-from nearcast.topk.word_lists._postings import HELD as LIST_HELD
-from nearcast.topk.word_lists._postings import scan_list, tell_threshold
-from nearcast.topk.word_lists._rows import enter, most_entries, take_out, with_spare
+from nearcast.topk.word_lists._postings import ROUNDING, tell_threshold
+from nearcast.topk.word_lists._rows import ask_for_row, enter, most_entries, take_out, with_spare
+from nearcast.topk.word_lists._scan import concerned
 
 SOON, SOONER = 12, 6  # candidates ahead whose heads, whose terms and rows are asked for
 
@@ -67,46 +65,26 @@ def spare_for(rows, touched, subscriptions, found):
 
 
 @inner
-def concerned(postings, word, weight, lon, lat, space, largest):
-    """The subscriptions that a message may concern, some of them twice."""
-    most = 0
-    for each in word:
-        most += postings.lists[each, LIST_HELD]
-    found = np.empty(most, np.int32)
-    tails = np.empty(len(word))
-    square = 0.0
-    for j in range(len(word) - 1, -1, -1):
-        tails[j] = math.sqrt(square)
-        square += weight[j] * weight[j]
-    place = spot(lon, lat, space)
-    slack = 1.0 + space.unit * spot_error(lon, lat, largest, space)
-    hits = 0
-    for j in range(len(word)):
-        hits = scan_list(
-            postings, word[j], place, np.float32(weight[j]), np.float32(tails[j]),
-            np.float32(space.unit), np.float32(slack), hits, found,
-        )  # fmt: skip
-    return found[:hits]
-
-
-@inner
 def arrive(state, lon, lat, time, word, times, idf, grid, space, largest):
     """The newest message: into the window, and into the rows of those whom it concerns."""
     subscriptions, rows, postings, messages, rings, touched = state
     seq = messages.ends[NEXT]
     messages, rings, weight = into_window(messages, rings, lon, lat, time, word, times, idf, grid)
-    found = concerned(postings, word, weight, lon, lat, space, largest)
+    found, nears = concerned(postings, word, weight, lon, lat, space, largest)
     rows, touched = spare_for(rows, touched, subscriptions, found)
     postings = admit(
-        subscriptions, rows, postings, touched, found, np.int32(seq), lon, lat, word, weight, space
-    )
+        subscriptions, rows, postings, touched, found, nears, np.int32(seq), lon, lat, word, weight,
+        space,
+    )  # fmt: skip
     return subscriptions, rows, postings, messages, rings, touched
 
 
 @inner
-def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, weight, space):
+def admit(subscriptions, rows, postings, touched, found, nears, seq, lon, lat, word, weight, space):
     """Into the rows of those among the found whose threshold the message reaches."""
     touched.counts[CANDIDATES] += len(found)
+    scores = np.empty(len(found))
+    taking = 0
     for n in range(len(found)):
         if n + SOONER < len(found):
             soon = subscriptions.head[found[n + SOONER]]
@@ -117,10 +95,21 @@ def admit(subscriptions, rows, postings, touched, found, seq, lon, lat, word, we
         if head[SEEN] == seq:
             continue  # it was found by another word as well
         head[SEEN] = seq
-        score = score_of(subscriptions, slot, lon, lat, word, weight, space)
-        if score < subscriptions.place[slot, THETA]:
-            continue
-        touched.counts[AFFECTED] += 1
+        place = subscriptions.place[slot]
+        alike = alike_of(subscriptions, slot, word, weight)
+        at_most = place[ALPHA] * nears[n] + (1.0 - place[ALPHA]) * alike + ROUNDING
+        if at_most < place[THETA]:
+            continue  # which spares most of them the way along the surface
+        score = score_at(place, alike, lon, lat, space)
+        if score >= place[THETA]:
+            ask_for_row(rows.score, head)
+            ask_for_row(rows.seq, head)
+            found[taking], scores[taking] = slot, score
+            taking += 1
+    touched.counts[AFFECTED] += taking
+    for n in range(taking):
+        slot, score = found[n], scores[n]
+        head = subscriptions.head[slot]
         k = head[K]
         if head[HELD] < k or rows.score[head[START] * STEP + k - 1] <= score:
             remember(touched, subscriptions, rows, slot)
@@ -141,7 +130,7 @@ def depart(state, seq, is_early, idf, grid, space, largest):
     messages.live[m] = False
     messages.ends[LIVE] -= 1
     lon, lat = messages.place[m, LON], messages.place[m, LAT]
-    found = concerned(postings, word, weight, lon, lat, space, largest)
+    found, _ = concerned(postings, word, weight, lon, lat, space, largest)
     rows, touched = spare_for(rows, touched, subscriptions, found)
     postings = dismiss(
         subscriptions, rows, postings, messages, rings, touched, found, np.int32(seq), is_early,
@@ -157,20 +146,24 @@ def dismiss(
     """Out of the rows of those among the found that have the message."""
     touched.counts[CANDIDATES] += len(found)
     leaving = np.int32(-2 - seq)  # another mark than that of its arrival
+    positions = np.empty(len(found), np.int32)
+    having = 0
     for n in range(len(found)):
         if n + SOONER < len(found):
-            at = subscriptions.head[found[n + SOONER], START] * STEP
-            prefetch_row(rows.seq, at)
-            prefetch_row(rows.seq, at + 16)
-            prefetch_row(rows.seq, at + 32)
+            ask_for_row(rows.seq, subscriptions.head[found[n + SOONER]])
         slot = found[n]
         head = subscriptions.head[slot]
         if head[SEEN] == leaving:
             continue
         head[SEEN] = leaving
         position = position_of(subscriptions, rows, slot, seq)
-        if position < 0:
-            continue
+        if position >= 0:
+            ask_for_row(rows.score, head)
+            found[having], positions[having] = slot, position
+            having += 1
+    for n in range(having):
+        slot, position = found[n], positions[n]
+        head = subscriptions.head[slot]
         if position < head[K] or is_early:
             remember(touched, subscriptions, rows, slot)
         take_out(subscriptions, rows, slot, position)

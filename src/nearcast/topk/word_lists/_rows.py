@@ -20,9 +20,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.inner import inner
+from nearcast.large_pages import in_large_pages
+from nearcast.prefetch import prefetch_row
 from nearcast.topk._flat.subscriptions import HELD, ROOM, START, STEP, THETA
 
 ENTRIES, FREE = 0, 1  # cells of `used`
+LINE = 64  # bytes of a cache line
+NEAR = 48  # entries of a row that are asked for: all, where k is not large
 
 
 class Rows(NamedTuple):
@@ -63,13 +67,24 @@ def full_row(k):
 
 
 @inner
+def ask_for_row(column, head):
+    """Have the entries of a row, in one column, brought near."""
+    begin = head[START] * STEP
+    end = begin + min(head[HELD], NEAR)
+    for i in range(begin, end, LINE // column.itemsize):
+        prefetch_row(column, i)
+    prefetch_row(column, end - 1)
+
+
+@inner
 def with_spare(rows, spare):
     """Rows that have room for so many entries more: the rest of a step need not ask again."""
     used, needed = rows.used[ENTRIES], rows.used[ENTRIES] + spare
     if needed <= len(rows.seq):
         return rows
     size = needed + needed // 16
-    score, seq = np.empty(size, np.float64), np.empty(size, np.int32)
+    score = in_large_pages(np.empty(size, np.float64))
+    seq = in_large_pages(np.empty(size, np.int32))
     score[:used] = rows.score[:used]
     seq[:used] = rows.seq[:used]
     return Rows(score, seq, rows.free, rows.used)

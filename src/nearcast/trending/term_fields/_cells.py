@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.inner import inner, leaf
+from nearcast.large_pages import in_large_pages
 from nearcast.space import EARTH_RADIUS
 from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.places import distance, spot, way
@@ -126,12 +127,12 @@ def with_blocks(cells, columns, rows, nears, orders):
         live[3] += head[DEPTH] * head[COLUMNS]
     packed = Cells(
         cells.frame, cells.head,
-        np.empty((live[0] + live[0] // 8 + columns, 4), np.int32),
-        np.empty((live[0] + live[0] // 8 + columns, 7), np.float64),
-        np.empty(live[1] + live[1] // 8 + rows, np.int32),
-        np.empty((live[1] + live[1] // 8 + rows, 7), np.float64),
-        np.empty(live[2] + live[2] // 8 + nears, np.float64),
-        np.empty(live[3] + live[3] // 8 + orders, np.int16),
+        in_large_pages(np.empty((live[0] + live[0] // 8 + columns, 4), np.int32)),
+        in_large_pages(np.empty((live[0] + live[0] // 8 + columns, 7), np.float64)),
+        in_large_pages(np.empty(live[1] + live[1] // 8 + rows, np.int32)),
+        in_large_pages(np.empty((live[1] + live[1] // 8 + rows, 7), np.float64)),
+        in_large_pages(np.empty(live[2] + live[2] // 8 + nears, np.float64)),
+        in_large_pages(np.empty(live[3] + live[3] // 8 + orders, np.int16)),
         cells.where, cells.dirty, ends,
     )  # fmt: skip
     ends[COLUMNS_END : ORDERS + 1] = 0
