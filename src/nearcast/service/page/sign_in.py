@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 
-from nicegui import app, ui
+from nicegui import app, events, ui
 
 from nearcast.service.page.screen import LOGO
 from nearcast.service.service import Service
 from nearcast.service.stores.tokens import SUBSCRIBER, Token
 
 _TOKEN = "token"
+
+# The form brings what is in it: what was typed while the page connected may come after it.
+_SEND_SECRET = "(submitted) => emit(submitted.target.querySelector('input').value)"
 
 
 def visitor() -> str:
@@ -36,8 +39,8 @@ def sign_out() -> None:
 def show_sign_in(service: Service) -> None:
     """A form that takes a token.  Only the token's id is kept, and on this side."""
 
-    async def enter() -> None:
-        token = await asyncio.to_thread(service.tokens.find, (secret.value or "").strip())
+    async def enter(submitted: events.GenericEventArguments) -> None:
+        token = await asyncio.to_thread(service.tokens.find, str(submitted.args).strip())
         if token is None:
             problem.text = "This token is unknown or was revoked; ask an admin for another."
         elif not token.may(SUBSCRIBER):
@@ -49,7 +52,7 @@ def show_sign_in(service: Service) -> None:
     with ui.element("main").classes("sign-in"):
         ui.html(LOGO, sanitize=False)
         ui.label("Sign in with a token that has the role subscriber.").classes("note")
-        with ui.element("form").on("submit.prevent", enter):
+        with ui.element("form").on("submit.prevent", enter, js_handler=_SEND_SECRET):
             secret = ui.input("Token", password=True)
             secret.props("outlined dense stack-label autofocus autocomplete=current-password")
             problem = ui.label().classes("problem").props('role="alert"')
