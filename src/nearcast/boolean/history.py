@@ -31,6 +31,7 @@ class MessageHistory:
     vocabulary: StringTable
     having: NDArray[np.int32]  # by number in the vocabulary
     points: NDArray[np.float64]
+    span: NDArray[np.float64]  # how wide and how high places are on average, 0 for points
 
     @classmethod
     def of(cls, messages: MessageBatch, space: Space) -> MessageHistory:
@@ -53,6 +54,7 @@ class MessageHistory:
             vocabulary=vocabulary,
             having=having[kept].astype(np.int32),
             points=(first[:, :2] + first[:, 2:]) / 2,
+            span=(first[:, 2:] - first[:, :2]).mean(axis=0),
         )
 
     def chances_of(self, words: pa.LargeStringArray) -> NDArray[np.float64]:
@@ -71,6 +73,7 @@ class MessageHistory:
             "messages": np.array([self.messages, self.seen_once]),
             "having": self.having,
             "points": self.points,
+            "span": self.span,
         }
         words = {f"word_{name}": array for name, array in self.vocabulary.arrays().items()}
         return own | words
@@ -81,5 +84,10 @@ class MessageHistory:
         words = {name: arrays[f"word_{name}"] for name in ("data", "start", "slots")}
         messages, seen_once = arrays["messages"].tolist()
         return cls(
-            messages, seen_once, StringTable.from_arrays(words), arrays["having"], arrays["points"]
+            messages,
+            seen_once,
+            StringTable.from_arrays(words),
+            arrays["having"],
+            arrays["points"],
+            arrays.get("span", np.zeros(2)),  # files of before say nothing of it
         )

@@ -10,6 +10,7 @@ from numba import njit
 
 from nearcast.boolean._records import EMPTY, run_reference
 from nearcast.boolean.rarest_word_tree._layout import (
+    BY_PLACE,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
@@ -50,7 +51,8 @@ def build_all(tree, clauses, chance, arena):
     count = len(arena)
     begin = np.zeros(len(tree.root) + 1, np.int64)
     for i in range(count):
-        arena[i, KEY] = next_word(clauses, arena[i, ENTRY], 0) + 1
+        word = next_word(clauses, arena[i, ENTRY], 0) + 1
+        arena[i, KEY] = 0 if tree.root[word] == BY_PLACE else word
         begin[arena[i, KEY] + 1] += 1
     for word in range(len(tree.root)):
         begin[word + 1] += begin[word]
@@ -150,7 +152,9 @@ def build(tree, clauses, chance, arena, begin, end, depth, holder):
             tree, reference = write_run(tree, clauses, arena, low, high, depth)
             set_reference(tree, holder, reference)
             continue
-        own, groups = _divide(tree, clauses, chance, arena, low, high, depth)
+        own, groups = high, np.empty((0, 3), np.int64)
+        if depth > 0:  # else by place alone
+            own, groups = _divide(tree, clauses, chance, arena, low, high, depth)
         tree, row = claim_node(tree)
         tree = with_room(tree, np.int64(0), np.int64(0), len(groups))
         first = tree.used[CHILDREN]

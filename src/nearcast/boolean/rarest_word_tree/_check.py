@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean._records import EMPTY, RUN, run_count, run_start
 from nearcast.boolean.rarest_word_tree._layout import (
+    BY_PLACE,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
@@ -61,7 +62,7 @@ class _Walker:
         self.children = 0
 
     def check_list(self, reference: int, path: list[int]) -> None:
-        if reference == EMPTY:
+        if reference in (EMPTY, BY_PLACE):
             return
         if reference & 3 == RUN:
             start, count = run_start(reference), run_count(reference)
@@ -119,6 +120,8 @@ class _Walker:
         begin = int(self.clauses.start[entry])
         terms = self.clauses.terms[begin : begin + int(self.clauses.required[entry])].tolist()
         assert terms[::-1][: len(path)] == path
+        if terms and not path:
+            assert self.tree.root[terms[-1] + 1] == BY_PLACE
         assert self.number(position) == row[SLOT]
         assert self.box(position).tolist() == row[BOX : BOX + 4].tolist()
         word = int(lane_word(self.clauses, entry, len(path))) | int(row[FLAGS])

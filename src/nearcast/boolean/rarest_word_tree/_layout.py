@@ -1,7 +1,8 @@
 """The arrays of a RarestWordTree, and the functions that give out and take back their room.
 
 lines       uint64[L, 8]   cache lines, each with four lanes, see below
-root        int64[V+1]     references by keyword rank + 1; root[0] is for entries without a keyword
+root        int64[V+1]     references by keyword rank + 1; root[0] is for entries that are found by
+                           place alone: without a keyword, or with a first one that is BY_PLACE
 nodes       int64[N, 8]    long lists, see the columns below
 child_word  int32[C]       a node's children: their keywords, ascending
 child       int64[C]       and their references
@@ -16,6 +17,7 @@ block begins. A free lane has a box that nothing meets and the number -1.
 
 A reference is an int64 whose two low bits say what it points to:
     0 nothing · 1 a run of up to 16 lanes: first lane << 28 | count << 2 · 2 a node (row << 2)
+    3 nothing here: the entries of this keyword are below root[0]
 A run owns 1, 2, 4, 8 or 16 lanes and has its free ones at the end; one of 1 or 2 shares its line
 with others. A node owns an R-tree of blocks of 4 lines, whose leaves may have free lanes anywhere,
 and children: references by the next keyword. Free pieces are chained by the word of their first
@@ -31,7 +33,7 @@ from numpy.typing import NDArray
 from nearcast.boolean._records import NO_WORD
 from nearcast.inner import inner
 
-NODE = 2  # kind of reference, beside EMPTY and RUN of `_records`
+NODE, BY_PLACE = 2, 3  # kinds of reference, beside EMPTY and RUN of `_records`
 LANES = 4  # of a line
 BLOCK = 4  # lines of a block
 MOST_LANES = LANES * BLOCK

@@ -21,6 +21,7 @@ from nearcast.boolean._records import (
 from nearcast.boolean.rarest_word_tree._build import build
 from nearcast.boolean.rarest_word_tree._layout import (
     BLOCK,
+    BY_PLACE,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
@@ -171,15 +172,15 @@ def insert_all(tree, clauses, chance, chains, arena):
     for low in range(0, len(arena), TOGETHER):
         high = min(low + TOGETHER, len(arena))
         for i in range(low, high):
-            prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
+            prefetch_row(tree.root, _first_list(clauses, arena[i, ENTRY]))
         for i in range(low, high):
-            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            reference = tree.root[_first_holder(tree, clauses, arena[i, ENTRY])[1]]
             if reference & 3 == RUN:
                 prefetch_row(tree.lines, run_start(reference) // LANES)
             elif reference & 3 == NODE:
                 prefetch_row(tree.nodes, reference >> 2)
         for i in range(low, high):
-            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            reference = tree.root[_first_holder(tree, clauses, arena[i, ENTRY])[1]]
             if reference & 3 == NODE:
                 _prefetch_below(tree, reference >> 2)
             elif reference & 3 == RUN:
@@ -210,7 +211,7 @@ def _prefetch_moved(tree, chains, reference):
 @inner
 def _insert(tree, clauses, chance, chains, row):
     entry = row[ENTRY]
-    depth, holder = _first_holder(clauses, entry)
+    depth, holder = _first_holder(tree, clauses, entry)
     while True:
         reference = get_reference(tree, holder)
         if reference & 3 != NODE:
@@ -229,12 +230,18 @@ def _insert(tree, clauses, chance, chains, row):
 
 
 @inner
-def _first_holder(clauses, entry):
-    """(depth, holder) of an entry's way: the list of its rarest keyword."""
-    if clauses.required[entry] == 0:
+def _first_holder(tree, clauses, entry):
+    """(depth, holder) of an entry's way: the list of its rarest keyword, or the one by place."""
+    holder = _first_list(clauses, entry)
+    if holder == 0 or tree.root[holder] == BY_PLACE:
         return 0, np.int64(0)
-    last = clauses.start[entry] + clauses.required[entry] - 1
-    return 1, np.int64(clauses.terms[last]) + 1
+    return 1, holder
+
+
+@inner
+def _first_list(clauses, entry):
+    """The list of an entry's rarest keyword, 0 where it has none."""
+    return next_word(clauses, entry, 0) + 1
 
 
 @inner
@@ -300,14 +307,14 @@ def relocate_all(tree, clauses, chains, arena):
     for low in range(0, len(arena), TOGETHER):
         high = min(low + TOGETHER, len(arena))
         for i in range(low, high):
-            prefetch_row(tree.root, _first_holder(clauses, arena[i, ENTRY])[1])
+            prefetch_row(tree.root, _first_list(clauses, arena[i, ENTRY]))
             prefetch_row(tree.lines, tree.where[arena[i, ENTRY]] // LANES)
         for i in range(low, high):
-            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            reference = tree.root[_first_holder(tree, clauses, arena[i, ENTRY])[1]]
             if reference & 3 == NODE:
                 prefetch_row(tree.nodes, reference >> 2)
         for i in range(low, high):
-            reference = tree.root[_first_holder(clauses, arena[i, ENTRY])[1]]
+            reference = tree.root[_first_holder(tree, clauses, arena[i, ENTRY])[1]]
             if reference & 3 == NODE:
                 _prefetch_below(tree, reference >> 2)
         for i in range(low, high):
@@ -325,7 +332,7 @@ def relocate_all(tree, clauses, chains, arena):
 @inner
 def _last_holder(tree, clauses, entry):
     """(depth, holder) of the list that an entry is in."""
-    depth, holder = _first_holder(clauses, entry)
+    depth, holder = _first_holder(tree, clauses, entry)
     while get_reference(tree, holder) & 3 == NODE:
         at = _child_for(tree, clauses, get_reference(tree, holder) >> 2, entry, depth)
         if at < 0:
@@ -367,7 +374,7 @@ def _forget_children(tree, clauses, chance, chains, entry):
 
     O(children), when a child has just become empty.
     """
-    depth, holder = _first_holder(clauses, entry)
+    depth, holder = _first_holder(tree, clauses, entry)
     while get_reference(tree, holder) & 3 == NODE:
         node = get_reference(tree, holder) >> 2
         first, count = tree.nodes[node, CHILDREN_AT], tree.nodes[node, CHILD_COUNT]

@@ -19,8 +19,10 @@ from nearcast.boolean.found import Found, Slots, in_chunks
 from nearcast.boolean.history import MessageHistory
 from nearcast.boolean.rarest_word_tree._build import build_all
 from nearcast.boolean.rarest_word_tree._check import check_tree
+from nearcast.boolean.rarest_word_tree._choice import better_by_place
 from nearcast.boolean.rarest_word_tree._frame import Frame, frame_of, places_of, steps_of
 from nearcast.boolean.rarest_word_tree._layout import (
+    BY_PLACE,
     CHILDREN,
     ENTRIES,
     LANES,
@@ -102,7 +104,9 @@ class RarestWordTree(FlatIndex):
         self._frame = frame_of(entries.bounds)
         self._tree = empty_tree(self._frame.steps)
         self._make_room()
-        self._tree = build_all(self._tree, self._store.clauses, self._chance, self._arena(entries))
+        arena = self._arena(entries)
+        self._tree.root[1 : len(self._chance) + 1][self._better_by_place(arena)] = BY_PLACE
+        self._tree = build_all(self._tree, self._store.clauses, self._chance, arena)
         self._settle()
         self._tree.used[ENTRIES] = len(entries)
         self._changes = 0
@@ -287,6 +291,28 @@ class RarestWordTree(FlatIndex):
         else:
             chance = self._history.chances_of(self._store.words_by_rank())
         return chance.astype(np.float32)
+
+    def _better_by_place(self, arena: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """For each keyword, by rank: are its entries better found by place?"""
+        clauses, entry = self._store.clauses, arena[:, ENTRY]
+        required = clauses.required[entry].astype(np.int64)
+        first = clauses.terms[np.maximum(clauses.start[entry] + required - 1, 0)]
+        spread = (0.0, 0.0) if self._history is None else self._history_spread(self._history)
+        sides = arena[:, BOX + 2 : BOX + 4] - arena[:, BOX : BOX + 2] + 1
+        met = np.minimum(1.0, sides / np.array(self._frame.steps) + spread)
+        return better_by_place(
+            np.where(required > 0, first, -1), met[:, 0] * met[:, 1], self._chance
+        )
+
+    def _history_spread(self, history: MessageHistory) -> tuple[float, float]:
+        """The share of the space, in steps, that a message spans from west to east and so on."""
+        knots = self._frame.knots_x, self._frame.knots_y
+        west_south, east_north = (history.points + sign * history.span / 2 for sign in (-1, 1))
+        x, y = (
+            float((np.searchsorted(k, e) - np.searchsorted(k, w)).mean()) / max(1, len(k))
+            for k, w, e in zip(knots, west_south.T, east_north.T, strict=True)
+        )
+        return x, y
 
     def _world(self) -> NDArray[np.float64]:
         if self.space is Space.EARTH:
