@@ -66,12 +66,14 @@ def test_small_regions_are_found_by_place(subscriptions):
 def test_they_come_and_go_there(subscriptions, tmp_path):
     index, oracle = indexes(subscriptions)
     index.match(Message(0, keywords=["tea"], at=Point(0, 0)))
-    for each in (index, oracle):
-        for subscription in tiny_boxes(300, first=5_000):
-            each.insert(subscription)
-        each.insert(Subscription(9_999, "cider", Box(0, 0, 90, 90)))  # by its word
-        for id in range(0, 2_000, 3):
-            each.remove(id)
+    by_word = Subscription(9_999, "cider", Box(0, 0, 90, 90))
+    newcomers = [*tiny_boxes(300, first=5_000), by_word]
+    for each in newcomers:
+        index.insert(each)
+    oracle.insert_batch(SubscriptionBatch.from_subscriptions(newcomers))
+    for id in range(0, 2_000, 3):
+        index.remove(id)
+        oracle.remove(id)
     index.check()
     assert is_by_place(index)
     messages = [*said_at(subscriptions), Message(9_999, keywords=["cider"], at=Point(1, 1))]
