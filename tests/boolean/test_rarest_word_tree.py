@@ -5,36 +5,40 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from numba import njit
 
 from nearcast.batches import MessageBatch, SubscriptionBatch
 from nearcast.boolean import RarestWordTree, ScanIndex
 from nearcast.boolean._clauses import Clauses
 from nearcast.boolean._records import MORE, NO_WORD
-from nearcast.boolean._words import empty_set, fill_set
-from nearcast.boolean.rarest_word_tree._frame import (
-    LOWEST,
-    frame_of,
-    step_near,
-    step_of,
-    steps_apart,
+from nearcast.boolean._words import clear_words, no_words, take_words
+from nearcast.boolean.rarest_word_tree._frame import LOWEST, frame_of, step_of, steps_of
+from nearcast.boolean.rarest_word_tree._lanes import (
+    boxes_met,
+    four_boxes_met,
+    four_lanes_equal,
+    keep_four_lanes,
+    keep_lanes,
+    lanes_equal,
+    lanes_in,
 )
 from nearcast.boolean.rarest_word_tree._layout import (
+    BLOCK,
     LANES,
     LINES,
+    MOST_LANES,
     NODES,
     PAIR,
     SECOND_OF_PAIR,
+    SHORTS,
     claim_lanes,
     empty_tree,
+    ints_of,
+    number_at,
     release_lanes,
+    shorts_of,
 )
-from nearcast.boolean.rarest_word_tree._match import (
-    TOPS,
-    in_each,
-    is_met,
-    lanes_met,
-    words_are_there,
-)
+from nearcast.boolean.rarest_word_tree._match import words_are_there
 from nearcast.boolean.rarest_word_tree._pack import lane_word, write_box
 from nearcast.checks.boolean import samples
 from nearcast.model import ANY, Box, Circle, Message, Point, Space, Subscription
@@ -50,20 +54,25 @@ def test_steps_keep_the_order_of_coordinates():
     steps = [step_of(knots, value) for value in values]
     assert steps == sorted(steps)
     assert steps[0] == LOWEST
-    assert all(step_near(knots, v, s + 40) == s for v, s in zip(values, steps, strict=True))
 
 
-def test_a_margin_reaches_no_farther_than_its_steps_tell():
+def test_steps_are_those_of_exact_borders_where_bounds_are_rounded():
     random = np.random.default_rng(2)
-    dense = random.normal(0, 1e-5, (2_000, 4))  # steps narrower than some of the margins
-    bounds = np.concatenate([dense, random.normal(0, 10, (2_000, 4))]).astype(np.float32)
-    knots = frame_of(bounds).knots_x
-    for value in np.concatenate([random.normal(0, 1e-5, 500), random.normal(0, 12, 500)]):
-        for margin in (0.0, 1e-9, 1e-6, 1e-2):
-            step = step_of(knots, value)
-            below, above = steps_apart(knots, value, step, margin)
-            assert below <= step_of(knots, value - margin) <= step
-            assert step <= step_of(knots, value + margin) <= above
+    boxes = np.sort(random.normal(0, 10, (500, 4)), axis=1)[:, [0, 1, 2, 3]]
+    rounded = boxes.astype(np.float32)
+    bounds = np.hstack(
+        [
+            np.nextafter(rounded[:, :2], np.float32(-99)),
+            np.nextafter(rounded[:, 2:], np.float32(99)),
+        ]
+    )
+    bounds[0, 0], bounds[1, 2] = -180.0, 180.0  # cut at the antimeridian
+    frame, world = frame_of(bounds), np.array([-180.0, -90.0, 180.0, 90.0])
+    steps = np.empty((500, 4), np.int32)
+    steps_of(frame, world, bounds, np.ones(500, bool), boxes, steps)
+    assert (steps[0, 0], steps[1, 2]) == (0, 32767)
+    for i, j in np.argwhere(np.abs(bounds) < 180).tolist():
+        assert steps[i, j] == step_of(frame[j % 2], boxes[i, j])
 
 
 @pytest.mark.parametrize("borders", [[], [[0, 0, 0, 0]], [[-np.inf, -np.inf, np.inf, np.inf]]])
@@ -72,31 +81,67 @@ def test_a_frame_of_hardly_anything(borders):
     assert step_of(frame.knots_x, -5.0) <= step_of(frame.knots_x, 5.0)
 
 
-def test_a_line_compares_four_boxes_at_once_as_each_by_itself():
+@njit
+def lanes_of(shorts, ints, start, width, place, value):
+    """The masks of a line or a block."""
+    east, north, west, south = place
+    if width == LANES:
+        return (
+            four_boxes_met(shorts, SHORTS * start, east, north, west, south),
+            four_lanes_equal(ints, number_at(start, width), value),
+        )
+    return (
+        boxes_met(shorts, SHORTS * start, east, north, west, south),
+        lanes_equal(ints, number_at(start, width), value),
+    )
+
+
+@pytest.mark.parametrize("width", [LANES, MOST_LANES])
+def test_boxes_are_compared_at_once_as_each_by_itself(width):
     random = np.random.default_rng(2)
-    tree, start = claim_lanes(empty_tree((31, 31)), LANES)
+    tree, start = claim_lanes(empty_tree((31, 31)), width)
     for _ in range(500):
-        boxes = random.integers(0, 40, (LANES, 4))
-        for lane in range(LANES):
-            write_box(tree.lines, start + lane, boxes[lane], lane)
-        west, south, east, north = random.integers(1, 40, 4)
-        met = lanes_met(
-            tree.lines, start // LANES, in_each(east) | TOPS, in_each(north) | TOPS,
-            in_each(west), in_each(south),
+        boxes = random.integers(0, 40, (width, 4))
+        for lane in range(width):
+            write_box(tree.lines, start + lane, width, boxes[lane], lane % 7)
+        west, south, east, north = random.integers(1, 40, 4).tolist()
+        met, equal = lanes_of(
+            shorts_of(tree.lines), ints_of(tree.lines), start, width,
+            (east, north, west, south), 3,
         )  # fmt: skip
         for lane, (w, s, e, n) in enumerate(boxes):
-            assert is_met(met, lane) == (w <= east and s <= north and e >= west and n >= south)
+            assert met >> lane & 1 == (w <= east and s <= north and e >= west and n >= south)
+            assert equal >> lane & 1 == (lane % 7 == 3)
 
 
-def test_small_pieces_share_a_line_and_come_back():
+@njit
+def kept(ints, at, mask, width):
+    out = np.full(2 * width, -1, np.int32)
+    if width == LANES:
+        keep_four_lanes(ints, at, mask, out, 1)
+    else:
+        keep_lanes(ints, at, mask, out, 1)
+    return out[1 : 1 + lanes_in(mask)]
+
+
+@pytest.mark.parametrize("width", [LANES, MOST_LANES])
+def test_lanes_of_a_mask_are_kept_in_order(width):
+    ints = np.arange(100, 140, dtype=np.int32)
+    for mask in np.random.default_rng(3).integers(0, 1 << width, 500).tolist():
+        wanted = [103 + lane for lane in range(width) if mask >> lane & 1]
+        assert kept(ints, 3, mask, width).tolist() == wanted
+
+
+def test_small_pieces_share_a_block_and_come_back():
     tree = empty_tree((31, 31))
     starts = []
-    for size in (1, 2, 1, 16, 1, 2):
+    for size in (1, 2, 1, 16, 1, 2, 8):
         tree, start = claim_lanes(tree, size)
+        assert start % size == 0
         starts.append((start, size))
     lanes = [lane for start, size in starts for lane in range(start, start + size)]
     assert len(set(lanes)) == len(lanes)
-    assert tree.used[LINES] == 1 + 1 + 4 + 1  # the first is never given out
+    assert tree.used[LINES] == 3 * BLOCK  # the first is never given out
     for start, size in starts:
         release_lanes(tree, start, size)
     before = int(tree.used[LINES])
@@ -122,13 +167,14 @@ def test_a_lane_names_one_word_or_two(terms, word):
         np.zeros(1, np.uint16), np.array([*terms, 0], np.int32),
     )  # fmt: skip
     assert lane_word(clauses, 0, 0) == word
-    have = np.array(terms, np.int32)
-    word_set = empty_set(np.array([0, 4]))
-    shift = fill_set(word_set, have, 0, len(have))
-    assert words_are_there(word_set, shift, np.int32(word))
+    have, count = np.array([*terms, -1, *terms], np.int32), 100_000
+    bits, own = no_words(count), np.empty(len(have), np.int32)
+    assert take_words(bits, have, 0, len(have), own) == len(terms)
+    assert own[: len(terms)].tolist() == terms
+    assert words_are_there(bits, np.int32(word))
     if terms:
-        shift = fill_set(word_set, have, 0, len(have) - 1)
-        assert not words_are_there(word_set, shift, np.int32(word))
+        clear_words(bits, own[len(terms) - 1 :], 1)
+        assert not words_are_there(bits, np.int32(word))
 
 
 # ---------------------------------------------------------------- the whole

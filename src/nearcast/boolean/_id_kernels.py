@@ -33,17 +33,29 @@ def find_id(table, number, value):
 
 @njit(cache=True, nogil=True)
 def find_ids(table, number, ids, slots):
-    """Write the slot of each id to `slots`, -1 where it is unknown.  O(1) expected each."""
-    for i in range(len(ids)):
-        slots[i] = find_id(table, number, ids[i])
+    """Write the slot of each id to `slots`, -1 where it is unknown.  O(1) expected each.
+
+    Cells, and the ids that they lead to, are on their way before they are needed.
+    """
+    mask, last = len(table) - 1, len(ids) - 1
+    for i in range(-2 * AHEAD if len(ids) else 0, len(ids)):
+        prefetch_row(table, _home(ids[min(i + 2 * AHEAD, last)], mask))
+        if i >= -AHEAD:
+            at = _home(ids[min(i + AHEAD, last)], mask)
+            while table[at] != FREE:
+                prefetch_row(number, table[at])
+                at = (at + 1) & mask
+        if i >= 0:
+            slots[i] = find_id(table, number, ids[i])
 
 
 @njit(cache=True, nogil=True)
 def enter_ids(table, number, slots):
     """Enter slots whose ids are not in the table yet; returns how many FREE cells it took."""
-    mask = len(table) - 1
+    mask, last = len(table) - 1, len(slots) - 1
     taken = 0
     for i in range(len(slots)):
+        prefetch_row(table, _home(number[slots[min(i + AHEAD, last)]], mask))
         at = _home(number[slots[i]], mask)
         while table[at] >= 0:
             at = (at + 1) & mask
@@ -55,8 +67,13 @@ def enter_ids(table, number, slots):
 @njit(cache=True, nogil=True)
 def drop_ids(table, number, slots):
     """Take slots that are in the table out of it.  O(1) expected each."""
-    mask = len(table) - 1
-    for slot in slots:
+    mask, last = len(table) - 1, len(slots) - 1
+    for i in range(-AHEAD if len(slots) else 0, len(slots)):
+        prefetch_row(number, slots[min(i + 2 * AHEAD, last)])
+        prefetch_row(table, _home(number[slots[min(i + AHEAD, last)]], mask))
+        if i < 0:
+            continue
+        slot = slots[i]
         at = _home(number[slot], mask)
         while table[at] != slot:
             at = (at + 1) & mask

@@ -28,7 +28,7 @@ from nearcast.boolean._records import (
     run_count,
     run_start,
 )
-from nearcast.boolean._words import clause_holds, empty_set, fill_set, has_word
+from nearcast.boolean._words import clause_holds, clear_words, has_word, take_words
 from nearcast.inner import inner
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
@@ -85,7 +85,7 @@ def _prefetch_run(records, reference):
 
 @njit(cache=True, nogil=True)
 def verify(
-    records, clauses, regions, is_earth, have, have_start, rects, rect_start,
+    records, clauses, regions, is_earth, bits, have, have_start, rects, rect_start,
     first, last, runs, run_end, room,
 ):  # fmt: skip
     """Slots that messages first:last reach: (found, found_end, candidates looked at).
@@ -94,7 +94,6 @@ def verify(
     """
     bounds = records.view(np.float32)
     kind, shape, ring_start, polygon_start, vertices = regions
-    word_set = empty_set(have_start)
     near = np.empty(64, np.int64)  # records of a run whose bounds the place meets
     found = np.empty(room, np.int32)
     found_end = np.empty(last - first, np.int64)
@@ -106,9 +105,8 @@ def verify(
 
     for message in range(first, last):
         begin = total
-        shift = fill_set(
-            word_set, have, have_start[message - first], have_start[message - first + 1]
-        )
+        own = have[have_start[message - first] : have_start[message - first + 1]]
+        take_words(bits, own, 0, len(own), own)
         first_rect, last_rect = rect_start[message], rect_start[message + 1]
         repeats = last_rect - first_rect > 1
         for rect in range(first_rect, last_rect):
@@ -143,12 +141,12 @@ def verify(
                 for r in near[:kept]:
                     first_word, second_word = records[r, WORD_A], records[r, WORD_B]
                     word = first_word & NO_WORD
-                    if word != NO_WORD and not has_word(word_set, shift, word):
+                    if word != NO_WORD and not has_word(bits, word):
                         continue
-                    if second_word != NO_WORD and not has_word(word_set, shift, second_word):
+                    if second_word != NO_WORD and not has_word(bits, second_word):
                         continue
                     if first_word & (MORE | FORBIDS) and not clause_holds(
-                        clauses, records[r, ENTRY], word_set, shift
+                        clauses, records[r, ENTRY], bits
                     ):
                         continue
                     if (
@@ -165,6 +163,7 @@ def verify(
                     repeats |= (first_word & SHARED) != 0
                     found[total] = records[r, SLOT]
                     total += 1
+        clear_words(bits, own, len(own))
         if repeats:
             total = distinct_slots(found, begin, total)
         found_end[message - first] = total

@@ -4,15 +4,14 @@ words        int32[W]      keyword ranks of a batch's words, -1 for words no ent
 word_start   int64[M+1]    message m owns words[word_start[m]:word_start[m+1]]
 have         int32[H]      the known words of some messages, ascending and each once in a message
 have_start   int64[n+1]    message `first + i` owns have[have_start[i]:have_start[i+1]]
-word_set     int32[2^k]    the words of the message at hand, by their hash; -1 in free cells
+word_bits    uint64[B+1]   a bit for each of 64 B words, set for those of the message at hand; the
+                           next bit is always set, and stands for words that nobody asks for
 """
 
 import numpy as np
 from numba import njit
 
 from nearcast.inner import inner
-
-SMALLEST_SHIFT = 26  # of a set: 64 cells
 
 
 @njit(cache=True, nogil=True)
@@ -53,63 +52,59 @@ def _sorted_distinct(words, begin, end, out):
     return kept
 
 
+BITS = 64
+
+
 @njit(cache=True, nogil=True)
-def empty_set(have_start):
-    """A set that can hold the words of any of these messages."""
-    most = 1
-    for i in range(len(have_start) - 1):
-        most = max(most, have_start[i + 1] - have_start[i])
-    return np.empty(1 << (32 - _shift_for(most)), np.int32)
+def no_words(count):
+    """`word_bits` of a message without any of at least so many words."""
+    bits = np.zeros((count + BITS - 1) // BITS + 1, np.uint64)
+    bits[-1] = 1
+    return bits
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _shift_for(count):
-    """The set of a message is a table of 2 ** (32 - shift) cells, a quarter full at most."""
-    shift = SMALLEST_SHIFT
-    while (4 * count) >> (32 - shift):
-        shift -= 1
-    return shift
+def any_word(word_bits):
+    """The word whose bit is always set."""
+    return BITS * (len(word_bits) - 1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def has_word(word_bits, word):
+    """Is `word` one of the message's?  1 or 0.  O(1)."""
+    return (word_bits[word >> 6] >> np.uint64(word & 63)) & np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
-def fill_set(word_set, have, begin, end):
-    """Make it the set of have[begin:end]; returns the shift that `has_word` wants.  O(words)."""
-    shift = _shift_for(end - begin)
-    last = (1 << (32 - shift)) - 1
-    word_set[: last + 1] = -1
+def take_words(word_bits, words, begin, end, have):
+    """Have the message's known words, words[begin:end] but for -1, each once, in no order, in
+    `have` and in the bits; returns how many they are.  O(words), without a branch.
+    """
+    count, unknown = 0, any_word(word_bits)
     for i in range(begin, end):
-        at = _home(have[i], shift)
-        while word_set[at] >= 0:
-            at = (at + 1) & last
-        word_set[at] = have[i]
-    return shift
+        word = words[i] if words[i] >= 0 else unknown
+        have[count] = word
+        count += np.int64(np.uint64(1) ^ has_word(word_bits, word))
+        word_bits[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+    return count
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _home(word, shift):
-    return ((np.int64(word) * 0x9E3779B1) & 0xFFFFFFFF) >> shift
-
-
-@njit(cache=True, nogil=True, inline="always")
-def has_word(word_set, shift, word):
-    """Is `word` one of the message's?  O(1)."""
-    at = _home(word, shift)
-    while word_set[at] >= 0:
-        if word_set[at] == word:
-            return True
-        at = (at + 1) & ((1 << (32 - shift)) - 1)
-    return False
+@njit(cache=True, nogil=True)
+def clear_words(word_bits, have, count):
+    """Take the words have[:count] out again.  O(words)."""
+    for i in range(count):
+        word_bits[have[i] >> 6] &= ~(np.uint64(1) << np.uint64(have[i] & 63))
 
 
 @inner
-def clause_holds(clauses, entry, word_set, shift):
+def clause_holds(clauses, entry, word_bits):
     """Are all required words there, and none of the forbidden?"""
     start = clauses.start[entry]
     middle = start + clauses.required[entry]
     for i in range(start, middle):
-        if not has_word(word_set, shift, clauses.terms[i]):
+        if not has_word(word_bits, clauses.terms[i]):
             return False
     for i in range(middle, middle + clauses.forbidden[entry]):
-        if has_word(word_set, shift, clauses.terms[i]):
+        if has_word(word_bits, clauses.terms[i]):
             return False
     return True

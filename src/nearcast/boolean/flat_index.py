@@ -27,6 +27,7 @@ from nearcast.boolean.index import (
     possible_id,
 )
 from nearcast.boolean.subscription_store import FEW_CLAUSE_WORDS, Entries, SubscriptionStore
+from nearcast.boolean.word_bits import WordBits
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
 from nearcast.space.region_column import RegionColumn
@@ -49,6 +50,7 @@ class FlatIndex(BooleanIndex):
         self.space = space
         self._store = self._store_type(space)
         self._waiting: dict[int | str, Subscription | None] = {}  # None: to be removed
+        self._word_bits = WordBits()
         self._looked_at = 0
         self._matches = 0
 

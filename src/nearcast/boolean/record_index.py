@@ -53,10 +53,12 @@ class RecordIndex(FlatIndex):
         def match_chunk(first: int, last: int, room: int) -> Slots:
             have, have_start = known_words(words, word_start, first, last)
             runs, run_end = self._candidates(have, have_start, rects, rect_start, first, last)
+            bits = self._word_bits.lend(self._store.words)
             found: Slots = verify(
-                self._records, clauses, regions, self.space is Space.EARTH, have, have_start,
-                rects, rect_start, first, last, runs, run_end, room,
+                self._records, clauses, regions, self.space is Space.EARTH, bits,
+                have, have_start, rects, rect_start, first, last, runs, run_end, room,
             )  # fmt: skip
+            self._word_bits.take_back(bits)
             return found
 
         return lambda first, last: in_chunks(match_chunk, first, last)

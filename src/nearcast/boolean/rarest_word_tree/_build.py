@@ -26,6 +26,7 @@ from nearcast.boolean.rarest_word_tree._layout import (
     claim_node,
     lanes_for,
     set_reference,
+    width_for,
     with_room,
 )
 from nearcast.boolean.rarest_word_tree._pack import (
@@ -41,8 +42,8 @@ from nearcast.inner import inner
 
 LEAST_CHILD = 2
 # What things cost, in looks at an entry beside others:
-CHILD_COST = 4.0  # to go to a child: its lines are elsewhere
-WORD_COST = 40.0  # to ask for the word of an entry that the place meets
+CHILD_COST = 16.0  # to go to a child: its lines are elsewhere
+WORD_COST = 4.0  # to ask for the word of an entry that the place meets
 
 
 @njit(cache=True, nogil=True)
@@ -75,9 +76,10 @@ def write_run(tree, clauses, arena, begin, end, depth):
     if begin == end:
         return tree, np.int64(EMPTY)
     tree, start = claim_lanes(tree, lanes_for(end - begin))
+    width = width_for(end - begin)
     for i in range(begin, end):
         word = lane_word(clauses, arena[i, ENTRY], depth)
-        write_lane(tree, arena[i], start + i - begin, word)
+        write_lane(tree, arena[i], start + i - begin, width, word)
     return tree, run_reference(start, end - begin)
 
 

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.boolean._clauses import Clauses
-from nearcast.boolean._records import EMPTY, RUN, run_count, run_start
+from nearcast.boolean._records import EMPTY, FORBIDS, MORE, RUN, run_count, run_start
 from nearcast.boolean.rarest_word_tree._layout import (
     BY_PLACE,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
-    EAST,
     ENTRIES,
     FREE_LANES,
     FREE_NODE,
@@ -22,15 +21,13 @@ from nearcast.boolean.rarest_word_tree._layout import (
     LOST_CHILDREN,
     MOST_LANES,
     NODES,
-    NORTH,
-    NUMBER,
     OWN,
-    SOUTH,
     TREE,
-    WEST,
-    WORD,
     Tree,
+    border_at,
     lanes_for,
+    number_at,
+    width_for,
 )
 from nearcast.boolean.rarest_word_tree._pack import BOX, ENTRY, FLAGS, SLOT, lane_word
 from nearcast.boolean.subscription_store import Chains
@@ -54,10 +51,10 @@ class _Walker:
         self.clauses = clauses
         self.rows = {int(row[ENTRY]): row for row in expected}
         self.at = {int(tree.where[entry]): entry for entry in self.rows}
-        self.shorts = tree.lines.view(np.uint16)
-        self.ints = tree.lines.view(np.int32)
+        self.shorts = tree.lines.reshape(-1).view(np.int16)
+        self.ints = tree.lines.reshape(-1).view(np.int32)
         self.seen: set[int] = set()
-        self.lanes: list[int] = [*range(LANES)]
+        self.lanes: list[int] = [*range(MOST_LANES)]
         self.nodes: list[int] = [0]
         self.children = 0
 
@@ -68,9 +65,10 @@ class _Walker:
             start, count = run_start(reference), run_count(reference)
             self.lanes += range(start, start + lanes_for(count))
             for position in range(start, start + lanes_for(count)):
-                assert (self.number(position) >= 0) == (position < start + count)
+                width = width_for(count)
+                assert (self.number(position, width) >= 0) == (position < start + count)
                 if position < start + count:
-                    self.check_lane(position, path)
+                    self.check_lane(position, width, path)
             return
         row = reference >> 2
         node = self.tree.nodes[row]
@@ -96,13 +94,13 @@ class _Walker:
         self.lanes += range(block, block + MOST_LANES)
         around = np.array([32767, 32767, 0, 0])
         for position in range(block, block + MOST_LANES):
-            box = self.box(position)
-            child = self.number(position)
+            box = self.box(position, MOST_LANES)
+            child = self.number(position, MOST_LANES)
             if child < 0:
                 assert box.tolist() == [32767, 32767, 0, 0]
                 continue
             if height == 0:
-                words.append(self.check_lane(position, path))
+                words.append(self.check_lane(position, MOST_LANES, path))
             else:
                 inner = self.check_block(child, height - 1, path, words)
                 assert (box[:2] <= inner[:2]).all()
@@ -111,7 +109,7 @@ class _Walker:
             around[2:] = np.maximum(around[2:], box[2:])
         return around
 
-    def check_lane(self, position: int, path: list[int]) -> int:
+    def check_lane(self, position: int, width: int, path: list[int]) -> int:
         """Check an entry's lane; returns the keyword it has to check, -1 for none."""
         entry = self.at[position]
         assert entry not in self.seen, "an entry twice"
@@ -122,20 +120,18 @@ class _Walker:
         assert terms[::-1][: len(path)] == path
         if terms and not path:
             assert self.tree.root[terms[-1] + 1] == BY_PLACE
-        assert self.number(position) == row[SLOT]
-        assert self.box(position).tolist() == row[BOX : BOX + 4].tolist()
+        assert self.box(position, width).tolist() == row[BOX : BOX + 4].tolist()
         word = int(lane_word(self.clauses, entry, len(path))) | int(row[FLAGS])
-        assert self.ints[position // LANES, WORD + position % LANES] == word
+        assert self.ints[number_at(position, width) + width] == word
+        assert self.number(position, width) == (entry if word & (MORE | FORBIDS) else row[SLOT])
         rest = terms[: len(terms) - len(path)]
         return rest[-1] if rest else -1
 
-    def number(self, position: int) -> int:
-        return int(self.ints[position // LANES, NUMBER + position % LANES])
+    def number(self, position: int, width: int) -> int:
+        return int(self.ints[number_at(position, width)])
 
-    def box(self, position: int) -> NDArray[np.int64]:
-        line, lane = position // LANES, position % LANES
-        columns = [WEST + lane, SOUTH + lane, EAST + lane, NORTH + lane]
-        return self.shorts[line, columns].astype(np.int64)
+    def box(self, position: int, width: int) -> NDArray[np.int64]:
+        return self.shorts[border_at(position, width) + width * np.arange(4)].astype(np.int64)
 
     def check_room(self) -> None:
         """Every lane and node is owned once or free."""
@@ -144,7 +140,7 @@ class _Walker:
             start = int(used[cell])
             while start:
                 self.lanes += range(start, start + size)
-                start = int(self.ints[start // LANES, WORD + start % LANES])
+                start = int(self.ints[number_at(start, LANES) + LANES])
         row = int(used[FREE_NODE])
         while row:
             self.nodes.append(row)

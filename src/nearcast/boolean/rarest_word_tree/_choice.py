@@ -15,7 +15,7 @@ from nearcast.boolean.rarest_word_tree._layout import MOST_LANES
 
 LIST_COST = 12.0  # to go to a list: it is elsewhere
 LEVEL_COST = 24.0  # to go down one level of an R-tree
-CLEARLY = 2.0  # the place must be so many times better: what is not foreseen is better by word
+CLEARLY = 3.0  # the place must be so many times better: what is not foreseen is better by word
 
 
 def better_by_place(

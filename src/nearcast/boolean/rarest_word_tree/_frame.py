@@ -6,8 +6,7 @@ knots_x, knots_y   float64[PIECES+2]   ascending; between two of them lie STEPS 
 Knots are quantiles of the borders of regions: steps are small where borders are many. Whatever the
 knots, `step_of` never decreases, so that a < b in steps means a < b indeed; only equal steps leave
 a question. Two numbers are special: NOWHERE_BELOW and NOWHERE_ABOVE lie outside of all places, for
-regions without an end in that direction. A float32 border at the end of the world may be one just
-before it, rounded outward: the tree marks boxes with such a border as SHAPED.
+regions without an end in that direction.
 """
 
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nearcast.boolean._verify import ROUNDING, SMALLEST
 from nearcast.inner import inner
 
 PIECES = 1024
@@ -92,31 +92,6 @@ def steps_of_point(frame, x, y):
     return _step_in(knots_x, low_x, x), _step_in(knots_y, low_y, y)
 
 
-@njit(cache=True, nogil=True)
-def step_near(knots, value, near):
-    """The same for a value that most likely lies in the piece of the step `near`.  O(1) then."""
-    low = (near - LOWEST) // STEPS
-    if knots[low] <= value < knots[low + 1]:
-        return _step_in(knots, low, value)
-    return step_of(knots, value)
-
-
-@njit(cache=True, nogil=True)
-def steps_apart(knots, value, step, margin):
-    """The steps of `value - margin` and `value + margin`, or numbers a little farther out.
-
-    `step` is that of the value. Where the margin is less than a step, which is nearly everywhere,
-    one step on either side is far enough.
-    """
-    low = max(1, (step - LOWEST) // STEPS)
-    least = min(knots[low] - knots[low - 1], knots[low + 1] - knots[low])
-    if low + 2 < len(knots) and knots[low + 2] < np.inf:
-        least = min(least, knots[low + 2] - knots[low + 1])
-    if margin * (STEPS + 1) < least:
-        return step - 1, step + 1
-    return step_near(knots, value - margin, step), step_near(knots, value + margin, step)
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _step_in(knots, low, value):
     share = max(0.0, value - knots[low]) / (knots[low + 1] - knots[low])
@@ -124,15 +99,28 @@ def _step_in(knots, low, value):
 
 
 @njit(cache=True, nogil=True)
-def steps_of(frame, bounds, world, out):
-    """Fill out[:, :4] with the steps of bounds; those at the end of the world are NOWHERE."""
+def steps_of(frame, world, bounds, is_box, boxes, out):
+    """Fill out[:, :4] with the steps of bounds; those at the end of the world are NOWHERE.
+
+    Where is_box[i], the region is boxes[i], whose borders tell exactly what bounds[i] have rounded.
+    """
     for i in range(len(bounds)):
         west, south = np.float64(bounds[i, 0]), np.float64(bounds[i, 1])
         east, north = np.float64(bounds[i, 2]), np.float64(bounds[i, 3])
+        if is_box[i]:
+            west, south = _unrounded(west, boxes[i, 0]), _unrounded(south, boxes[i, 1])
+            east, north = _unrounded(east, boxes[i, 2]), _unrounded(north, boxes[i, 3])
         out[i, 0] = NOWHERE_BELOW if west <= world[0] else step_of(frame.knots_x, west)
         out[i, 1] = NOWHERE_BELOW if south <= world[1] else step_of(frame.knots_y, south)
         out[i, 2] = NOWHERE_ABOVE if east >= world[2] else step_of(frame.knots_x, east)
         out[i, 3] = NOWHERE_ABOVE if north >= world[3] else step_of(frame.knots_y, north)
+
+
+@inner
+def _unrounded(bound, border):
+    """The border that a bound was rounded from; the bound where a box was cut at the antimeridian,
+    which is no border."""
+    return border if abs(border - bound) <= ROUNDING * abs(border) + SMALLEST else bound
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """The arrays of a RarestWordTree, and the functions that give out and take back their room.
 
-lines       uint64[L, 8]   cache lines, each with four lanes, see below
+lines       uint64[L, 8]   cache lines, each with room for four lanes, see below
 root        int64[V+1]     references by keyword rank + 1; root[0] is for entries that are found by
                            place alone: without a keyword, or with a first one that is BY_PLACE
 nodes       int64[N, 8]    long lists, see the columns below
@@ -9,19 +9,24 @@ child       int64[C]       and their references
 where       int32[E]       the lane of each entry, counted through all lines
 used        int64[16]      how much of each array is in use, what is free, how many entries
 
-A line holds four boxes and what they belong to. Columns 0-3 are west, south, east and north of the
-four, 16 bits each (15 used, see `_frame`); seen as int32, columns 8-11 are four numbers and 12-15
-four words. In a leaf a number is a subscription's slot, and a word is the next keyword to check,
-or the next two (PAIR), with the flags of `_records`; in an inner block a number is the lane where a
-block begins. A free lane has a box that nothing meets and the number -1.
+A lane is 16 bytes: a box, a number and a word. Lanes that are looked at together lie so that one
+instruction compares them: of `width` lanes, all west borders, then all south, east and north ones,
+16 bits each (15 used, see `_frame`), then their numbers and their words, 32 bits each. `width` is
+16 in a *block*, four lines, and 4, a line, in anything smaller. So a block that a place does not
+meet is settled by two of its four lines.
+
+In a leaf a word is the next keyword to check, or the next two (PAIR), with the flags of `_records`;
+a number is a subscription's slot, or, if MORE or FORBIDS says that the clause itself is needed, the
+entry. In an inner block a number is the lane where a block begins. A free lane has a box that
+nothing meets and the number -1.
 
 A reference is an int64 whose two low bits say what it points to:
     0 nothing · 1 a run of up to 16 lanes: first lane << 28 | count << 2 · 2 a node (row << 2)
     3 nothing here: the entries of this keyword are below root[0]
-A run owns 1, 2, 4, 8 or 16 lanes and has its free ones at the end; one of 1 or 2 shares its line
-with others. A node owns an R-tree of blocks of 4 lines, whose leaves may have free lanes anywhere,
-and children: references by the next keyword. Free pieces are chained by the word of their first
-lane.
+A run owns 1, 2, 4, 8 or 16 lanes and has its free ones at the end; 16 are a block, and one of 1 or
+2 shares its line with others. A node owns an R-tree of blocks, whose leaves may have free lanes
+anywhere, and children: references by the next keyword. Room is given out in blocks, of which
+smaller pieces are halves of halves; free pieces are chained by the word of their first lane.
 """
 
 from typing import NamedTuple
@@ -31,16 +36,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from nearcast.boolean._records import NO_WORD
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
+from nearcast.prefetch import prefetch_row
 
 NODE, BY_PLACE = 2, 3  # kinds of reference, beside EMPTY and RUN of `_records`
 LANES = 4  # of a line
 BLOCK = 4  # lines of a block
 MOST_LANES = LANES * BLOCK
-
-# Columns of `lines`: as uint16 (a column of four each), as int32 (four columns each).
-WEST, SOUTH, EAST, NORTH = 0, 4, 8, 12
-NUMBER, WORD = 8, 12
+HALF_BLOCK = MOST_LANES // 2  # lanes: a run with more entries is a block
+SHORTS, INTS = 8, 4  # of a lane
 
 # Two words in the place of one, where they are small enough: first * SECOND_OF_PAIR + second.
 PAIR = -(1 << 31)
@@ -70,10 +74,10 @@ class Tree(NamedTuple):
 def empty_tree(steps: tuple[int, int]) -> Tree:
     """A tree without entries in a frame of so many steps.
 
-    Line 0 and node 0 are never given out: 0 means none.
+    The first block and node 0 are never given out: 0 means none.
     """
     used = np.zeros(16, np.int64)
-    used[LINES] = used[NODES] = 1
+    used[LINES], used[NODES] = BLOCK, 1
     used[STEPS_X], used[STEPS_Y] = steps
     return Tree(
         aligned_lines(16),
@@ -126,32 +130,65 @@ def lanes_for(count):
     return lanes
 
 
+@njit(cache=True, nogil=True, inline="always")
+def width_for(count):
+    """How many lanes of a run of so many entries lie together."""
+    return MOST_LANES if count > HALF_BLOCK else LANES
+
+
+@njit(cache=True, nogil=True)
+def border_at(position, width):
+    """Where, among all 16-bit numbers, the west border of a lane is; the others follow, `width`
+    apart."""
+    lane = position & (width - 1)
+    return SHORTS * (position - lane) + lane
+
+
+@njit(cache=True, nogil=True)
+def number_at(position, width):
+    """Where, among all 32-bit numbers, the number of a lane is; its word is `width` after it."""
+    lane = position & (width - 1)
+    return INTS * (position - lane) + 2 * width + lane
+
+
+@njit(cache=True, nogil=True, inline="always")
+def shorts_of(lines):
+    """Lines as 16-bit numbers."""
+    return lines.reshape(-1).view(np.int16)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def ints_of(lines):
+    """Lines as 32-bit numbers."""
+    return lines.reshape(-1).view(np.int32)
+
+
 @njit(cache=True, nogil=True)
 def claim_lanes(tree, size):
     """`size` free lanes (1, 2, 4, 8 or 16) side by side: (tree, the first).  O(1) amortised.
 
-    Fewer than a line are a part of a larger piece, whose other half becomes free.
+    Fewer than a block are a part of a larger piece, whose other half becomes free.
     """
     piece = size
-    while piece < LANES and not tree.used[free_cell(piece)]:
+    while piece < MOST_LANES and not tree.used[free_cell(piece)]:
         piece *= 2
     start = tree.used[free_cell(piece)]
     if start:
-        ints = tree.lines.view(np.int32)
-        tree.used[free_cell(piece)] = ints[start // LANES, WORD + start % LANES]
+        following = ints_of(tree.lines)[_next_free(start)]
+        tree.used[free_cell(piece)] = following
+        prefetch_row(tree.lines, following // LANES)  # the next one to be claimed, most likely
     else:
-        lines = piece // LANES
-        tree = with_room(tree, lines, np.int64(0), np.int64(0))
+        tree = with_room(tree, np.int64(BLOCK), np.int64(0), np.int64(0))
         start = LANES * tree.used[LINES]
-        tree.used[LINES] += lines
-    clear_lanes(tree.lines, start, piece)
+        tree.used[LINES] += BLOCK
     while piece > size:
         piece //= 2
         release_lanes(tree, start + piece, piece)
+    clear_lanes(tree.lines, start, size, width_for(size))
     return tree, start
 
 
-@inner
+@leaf
 def free_cell(size):
     """The cell of `used` with the first free piece of so many lanes."""
     cell = FREE_LANES
@@ -161,25 +198,36 @@ def free_cell(size):
     return cell
 
 
+@leaf
+def _next_free(start):
+    """Where a free piece says which one is free after it: the word of its first lane."""
+    return number_at(start, LANES) + LANES
+
+
 @njit(cache=True, nogil=True)
 def release_lanes(tree, start, size):
     """Give lanes back."""
-    clear_lanes(tree.lines, start, size)
-    ints = tree.lines.view(np.int32)
-    ints[start // LANES, WORD + start % LANES] = tree.used[free_cell(size)]
+    ints_of(tree.lines)[_next_free(start)] = tree.used[free_cell(size)]
     tree.used[free_cell(size)] = start
 
 
-@inner
-def clear_lanes(lines, start, size):
+@leaf
+def clear_lanes(lines, start, size, width):
     """Make some lanes free ones."""
-    shorts, ints = lines.view(np.uint16), lines.view(np.int32)
+    shorts, ints = shorts_of(lines), ints_of(lines)
     for position in range(start, start + size):
-        line, lane = position // LANES, position % LANES
-        shorts[line, WEST + lane] = shorts[line, SOUTH + lane] = 32767
-        shorts[line, EAST + lane] = shorts[line, NORTH + lane] = 0
-        ints[line, NUMBER + lane] = -1
-        ints[line, WORD + lane] = NO_WORD
+        border, number = border_at(position, width), number_at(position, width)
+        shorts[border] = shorts[border + width] = 32767
+        shorts[border + 2 * width] = shorts[border + 3 * width] = 0
+        ints[number] = -1
+        ints[number + width] = NO_WORD
+
+
+@njit(cache=True, nogil=True, inline="always")
+def prefetch_block(lines, block):
+    """Ask for the boxes and numbers of a block."""
+    for line in range(BLOCK - 1):
+        prefetch_row(lines, block // LANES + line)
 
 
 @inner
@@ -218,7 +266,7 @@ def set_reference(tree, holder, reference):
         tree.child[~holder] = reference
 
 
-@inner
+@leaf
 def find_child(tree, row, word):
     """Where the child of a keyword is, or -1.  O(log children)."""
     low = tree.nodes[row, CHILDREN_AT]

@@ -11,22 +11,19 @@ block of the level holds, so that inner blocks are full.
 import numpy as np
 from numba import njit
 
-from nearcast.boolean._records import MORE, NO_WORD
+from nearcast.boolean._records import FORBIDS, MORE, NO_WORD
 from nearcast.boolean.rarest_word_tree._layout import (
-    EAST,
     FIRST_OF_PAIR,
-    LANES,
     MOST_LANES,
-    NORTH,
-    NUMBER,
     PAIR,
     SECOND_OF_PAIR,
-    SOUTH,
-    WEST,
-    WORD,
+    border_at,
     claim_lanes,
+    ints_of,
+    number_at,
+    shorts_of,
 )
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
 
 # Columns of the arena; 4-7 are west, south, east, north.
 ENTRY, SLOT, FLAGS, KEY, BOX = 0, 1, 2, 3, 4
@@ -34,7 +31,7 @@ ENTRY, SLOT, FLAGS, KEY, BOX = 0, 1, 2, 3, 4
 LEAF_FILL = 15  # lanes of a new leaf: room for a few more before it is split
 
 
-@inner
+@leaf
 def next_word(clauses, entry, depth):
     """The keyword that comes after the `depth` rarest, or -1."""
     left = np.int64(clauses.required[entry]) - depth
@@ -60,24 +57,43 @@ def lane_word(clauses, entry, depth):
     return word | MORE
 
 
-@inner
-def write_lane(tree, row, position, word):
+@leaf
+def number_and_word(row, word):
+    """What a lane has for an entry of the arena, whose keywords left to check are `word`."""
+    word |= row[FLAGS]
+    return (row[ENTRY] if word & (MORE | FORBIDS) else row[SLOT]), word
+
+
+@leaf
+def write_lane(tree, row, position, width, word):
     """Put an entry of the arena into a lane."""
-    write_box(tree.lines, position, row[BOX : BOX + 4], row[SLOT])
-    tree.lines.view(np.int32)[position // LANES, WORD + position % LANES] = row[FLAGS] | word
+    number, word = number_and_word(row, word)
+    write_box(tree.lines, position, width, row[BOX : BOX + 4], number)
+    ints_of(tree.lines)[number_at(position, width) + width] = word
     tree.where[row[ENTRY]] = position
 
 
+@leaf
+def entry_in(tree, chains, position, width):
+    """Which entry is in this lane?  O(entries of its subscription)."""
+    ints, at = ints_of(tree.lines), number_at(position, width)
+    entry = ints[at]
+    if not ints[at + width] & (MORE | FORBIDS):
+        entry = chains.first[entry]
+        while tree.where[entry] != position:
+            entry = chains.following[entry]
+    return entry
+
+
 @njit(cache=True, nogil=True)
-def write_box(lines, position, box, number):
+def write_box(lines, position, width, box, number):
     """Put a box and the number it belongs to into a lane."""
-    shorts, ints = lines.view(np.uint16), lines.view(np.int32)
-    line, lane = position // LANES, position % LANES
-    shorts[line, WEST + lane] = box[0]
-    shorts[line, SOUTH + lane] = box[1]
-    shorts[line, EAST + lane] = box[2]
-    shorts[line, NORTH + lane] = box[3]
-    ints[line, NUMBER + lane] = number
+    shorts, border = shorts_of(lines), border_at(position, width)
+    shorts[border] = box[0]
+    shorts[border + width] = box[1]
+    shorts[border + 2 * width] = box[2]
+    shorts[border + 3 * width] = box[3]
+    ints_of(lines)[number_at(position, width)] = number
 
 
 @inner
@@ -144,18 +160,18 @@ def pack(tree, clauses, arena, begin, end, depth):
     count = (end - begin + LEAF_FILL - 1) // LEAF_FILL
     blocks = np.empty(count, np.int64)
     boxes = np.empty((count, 4), np.int32)
-    for leaf in range(count):
+    for at in range(count):
         tree, start = claim_lanes(tree, np.int64(MOST_LANES))
-        low = begin + leaf * LEAF_FILL
+        low = begin + at * LEAF_FILL
         high = min(end, low + LEAF_FILL)
-        blocks[leaf] = start
-        boxes[leaf] = arena[low, BOX : BOX + 4]
+        blocks[at] = start
+        boxes[at] = arena[low, BOX : BOX + 4]
         for i in range(low, high):
             word = lane_word(clauses, arena[i, ENTRY], depth)
-            write_lane(tree, arena[i], start + i - low, word)
+            write_lane(tree, arena[i], start + i - low, MOST_LANES, word)
             for c in range(2):
-                boxes[leaf, c] = min(boxes[leaf, c], arena[i, BOX + c])
-                boxes[leaf, c + 2] = max(boxes[leaf, c + 2], arena[i, BOX + c + 2])
+                boxes[at, c] = min(boxes[at, c], arena[i, BOX + c])
+                boxes[at, c + 2] = max(boxes[at, c + 2], arena[i, BOX + c + 2])
     height = 0
     while count > 1:
         height += 1
@@ -166,7 +182,7 @@ def pack(tree, clauses, arena, begin, end, depth):
             high = min(count, low + MOST_LANES)
             around = boxes[low].copy()
             for i in range(low, high):
-                write_box(tree.lines, start + i - low, boxes[i], blocks[i])
+                write_box(tree.lines, start + i - low, MOST_LANES, boxes[i], blocks[i])
                 for c in range(2):
                     around[c] = min(around[c], boxes[i, c])
                     around[c + 2] = max(around[c + 2], boxes[i, c + 2])

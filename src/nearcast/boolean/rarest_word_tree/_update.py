@@ -20,12 +20,10 @@ from nearcast.boolean._records import (
 )
 from nearcast.boolean.rarest_word_tree._build import build
 from nearcast.boolean.rarest_word_tree._layout import (
-    BLOCK,
     BY_PLACE,
     CHILD_COUNT,
     CHILDREN,
     CHILDREN_AT,
-    EAST,
     FREE_NODE,
     HEIGHT,
     LANES,
@@ -33,35 +31,37 @@ from nearcast.boolean.rarest_word_tree._layout import (
     MOST_LANES,
     NODE,
     NODES,
-    NORTH,
-    NUMBER,
     OWN,
     OWN_BUILT,
-    SOUTH,
     TREE,
-    WEST,
-    WORD,
     Tree,
+    border_at,
     claim_lanes,
     clear_lanes,
     find_child,
     get_reference,
+    ints_of,
     lanes_for,
+    number_at,
+    prefetch_block,
     release_lanes,
     release_node,
     set_reference,
+    shorts_of,
+    width_for,
 )
 from nearcast.boolean.rarest_word_tree._pack import (
     BOX,
     ENTRY,
     FLAGS,
     SLOT,
+    entry_in,
     lane_word,
     next_word,
     write_lane,
 )
-from nearcast.boolean.rarest_word_tree._r_tree import insert_lane
-from nearcast.inner import inner
+from nearcast.boolean.rarest_word_tree._r_tree import insert_lane, next_block
+from nearcast.inner import inner, leaf
 from nearcast.prefetch import prefetch_row
 
 TOGETHER = 256
@@ -69,38 +69,27 @@ SLACK = 64  # a small list is not built again for a few changes
 
 
 @inner
-def entry_in(tree, chains, slot, position):
-    """Which of a subscription's entries is in this lane?"""
-    entry = chains.first[slot]
-    while tree.where[entry] != position:
-        entry = chains.following[entry]
-    return entry
-
-
-@inner
-def _take_lanes(tree, chains, start, size, arena, total):
+def _take_lanes(tree, clauses, chains, start, size, arena, total):
     """Move what is in some lanes to the arena; returns how much the arena holds then."""
-    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
+    shorts, ints = shorts_of(tree.lines), ints_of(tree.lines)
+    width = width_for(size)
     for position in range(start, start + size):
-        line, lane = position // LANES, position % LANES
-        slot = ints[line, NUMBER + lane]
-        if slot < 0:
+        number, border = number_at(position, width), border_at(position, width)
+        if ints[number] < 0:
             continue
         row = arena[total]
-        row[ENTRY] = entry_in(tree, chains, slot, position)
-        row[SLOT] = slot
-        row[FLAGS] = ints[line, WORD + lane] & (SHAPED | SHARED | FORBIDS)
-        row[BOX] = shorts[line, WEST + lane]
-        row[BOX + 1] = shorts[line, SOUTH + lane]
-        row[BOX + 2] = shorts[line, EAST + lane]
-        row[BOX + 3] = shorts[line, NORTH + lane]
+        row[ENTRY] = entry_in(tree, chains, position, width)
+        row[SLOT] = clauses.slot[row[ENTRY]]
+        row[FLAGS] = ints[number + width] & (SHAPED | SHARED | FORBIDS)
+        for c in range(4):
+            row[BOX + c] = shorts[border + c * width]
         total += 1
     release_lanes(tree, start, size)
     return total
 
 
 @inner
-def gather(tree, chains, reference, spare):
+def gather(tree, clauses, chains, reference, spare):
     """All entries below a reference in an arena with `spare` free rows at the end.  O(n).
 
     What held them is given back.
@@ -120,19 +109,21 @@ def gather(tree, chains, reference, spare):
         if now < 0:
             block, height = -now >> 8, -now & 255
             if height == 0:
-                total = _take_lanes(tree, chains, block, np.int64(MOST_LANES), arena, total)
+                total = _take_lanes(
+                    tree, clauses, chains, block, np.int64(MOST_LANES), arena, total
+                )
                 continue
             waiting = _with_room(waiting, depth + MOST_LANES)
-            ints = tree.lines.view(np.int32)
-            for position in range(block, block + MOST_LANES):
-                child = np.int64(ints[position // LANES, NUMBER + position % LANES])
+            ints, numbers = ints_of(tree.lines), number_at(block, MOST_LANES)
+            for lane in range(MOST_LANES):
+                child = np.int64(ints[numbers + lane])
                 if child >= 0:
                     waiting[depth] = -(child << 8 | (height - 1))
                     depth += 1
             release_lanes(tree, block, np.int64(MOST_LANES))
         elif now & 3 == RUN:
             size = lanes_for(run_count(now))
-            total = _take_lanes(tree, chains, run_start(now), size, arena, total)
+            total = _take_lanes(tree, clauses, chains, run_start(now), size, arena, total)
         elif now & 3 == NODE:
             row = now >> 2
             first, count = tree.nodes[row, CHILDREN_AT], tree.nodes[row, CHILD_COUNT]
@@ -158,7 +149,7 @@ def _with_room(array, needed):
 @inner
 def _rebuild(tree, clauses, chance, chains, holder, depth):
     """Build everything that hangs at a holder again."""
-    arena = gather(tree, chains, get_reference(tree, holder), np.int64(0))
+    arena = gather(tree, clauses, chains, get_reference(tree, holder), np.int64(0))
     set_reference(tree, holder, EMPTY)
     return build(tree, clauses, chance, arena, np.int64(0), len(arena), depth, holder)
 
@@ -186,26 +177,56 @@ def insert_all(tree, clauses, chance, chains, arena):
             elif reference & 3 == RUN:
                 _prefetch_moved(tree, chains, reference)
         for i in range(low, high):
+            reference = tree.root[_first_holder(tree, clauses, arena[i, ENTRY])[1]]
+            if reference & 3 == NODE:
+                _prefetch_next_block(tree, reference >> 2, arena[i])
+            elif reference & 3 == RUN:
+                _prefetch_places(tree, chains, reference)
+        for i in range(low, high):
             tree = _insert(tree, clauses, chance, chains, arena[i])
     return tree
 
 
-@inner
+@leaf
 def _prefetch_below(tree, node):
     """Of a node, its children's words and the root of its R-tree."""
     prefetch_row(tree.child_word, tree.nodes[node, CHILDREN_AT])
-    for line in range(BLOCK):
-        prefetch_row(tree.lines, tree.nodes[node, TREE] // LANES + line)
+    prefetch_block(tree.lines, tree.nodes[node, TREE])
 
 
-@inner
+@leaf
+def _prefetch_next_block(tree, node, row):
+    """Of a node, the block below the root of its R-tree that an entry would go to."""
+    if tree.nodes[node, HEIGHT]:
+        prefetch_block(tree.lines, next_block(tree.lines, tree.nodes[node, TREE], row))
+
+
+@leaf
+def _is_to_move(count):
+    """Has a run of so many entries to go elsewhere when it gets one more?"""
+    return lanes_for(count + 1) != lanes_for(count)
+
+
+@leaf
 def _prefetch_moved(tree, chains, reference):
     """Of a run that one more will move, what tells which entries are in it."""
     start, count = run_start(reference), run_count(reference)
-    if lanes_for(count + 1) != lanes_for(count):
-        ints = tree.lines.view(np.int32)
+    if _is_to_move(count):
+        ints, width = ints_of(tree.lines), width_for(count)
         for position in range(start, start + count):
-            prefetch_row(chains.first, ints[position // LANES, NUMBER + position % LANES])
+            prefetch_row(chains.first, ints[number_at(position, width)])
+
+
+@leaf
+def _prefetch_places(tree, chains, reference):
+    """Of a run that one more will move, where its entries are."""
+    start, count = run_start(reference), run_count(reference)
+    if _is_to_move(count):
+        ints, width = ints_of(tree.lines), width_for(count)
+        for position in range(start, start + count):
+            # The number may be an entry instead, where clauses are long: then nothing is gained.
+            slot = min(ints[number_at(position, width)], len(chains.first) - 1)
+            prefetch_row(tree.where, chains.first[slot])
 
 
 @inner
@@ -229,7 +250,7 @@ def _insert(tree, clauses, chance, chains, row):
     return tree
 
 
-@inner
+@leaf
 def _first_holder(tree, clauses, entry):
     """(depth, holder) of an entry's way: the list of its rarest keyword, or the one by place."""
     holder = _first_list(clauses, entry)
@@ -238,7 +259,7 @@ def _first_holder(tree, clauses, entry):
     return 1, holder
 
 
-@inner
+@leaf
 def _first_list(clauses, entry):
     """The list of an entry's rarest keyword, 0 where it has none."""
     return next_word(clauses, entry, 0) + 1
@@ -247,46 +268,43 @@ def _first_list(clauses, entry):
 @inner
 def _add_to_run(tree, clauses, chance, chains, row, reference, depth, holder):
     count = run_count(reference) if reference != EMPTY else 0
+    if count == MOST_LANES:
+        arena = gather(tree, clauses, chains, reference, np.int64(1))
+        arena[count] = row
+        set_reference(tree, holder, EMPTY)
+        return build(tree, clauses, chance, arena, np.int64(0), count + 1, depth, holder)
+    tree, start = _run_with_room(tree, chains, reference, count, count + 1)
     word = lane_word(clauses, row[ENTRY], depth)
-    if count and lanes_for(count + 1) == lanes_for(count):
-        start = run_start(reference)
-        write_lane(tree, row, start + count, word)
-        set_reference(tree, holder, run_reference(start, count + 1))
-        return tree
-    if count < MOST_LANES:
-        tree, start = _moved_run(tree, chains, reference, count)
-        write_lane(tree, row, start + count, word)
-        set_reference(tree, holder, run_reference(start, count + 1))
-        return tree
-    arena = gather(tree, chains, reference, np.int64(1))
-    arena[count] = row
-    set_reference(tree, holder, EMPTY)
-    return build(tree, clauses, chance, arena, np.int64(0), count + 1, depth, holder)
+    write_lane(tree, row, start + count, width_for(count + 1), word)
+    set_reference(tree, holder, run_reference(start, count + 1))
+    return tree
 
 
 @inner
-def _moved_run(tree, chains, reference, count):
-    """A run, moved to where one more has room: (tree, its first lane).  An empty one counts."""
-    tree, start = claim_lanes(tree, lanes_for(count + 1))
+def _run_with_room(tree, chains, reference, count, wanted):
+    """A run of `count` entries, or none, where so many have room: (tree, its first lane)."""
+    if count and lanes_for(wanted) == lanes_for(count):
+        return tree, run_start(reference)
+    tree, start = claim_lanes(tree, lanes_for(wanted))
     if count:
         old = run_start(reference)
-        for i in range(count):
-            _move_lane(tree, chains, old + i, start + i)
+        for i in range(min(count, wanted)):
+            _move_lane(tree, chains, old + i, width_for(count), start + i, width_for(wanted))
         release_lanes(tree, old, lanes_for(count))
     return tree, start
 
 
-@inner
-def _move_lane(tree, chains, source, target):
+@leaf
+def _move_lane(tree, chains, source, source_width, target, width):
     """What is in a lane goes to another one."""
-    shorts, ints = tree.lines.view(np.uint16), tree.lines.view(np.int32)
-    line, lane = target // LANES, target % LANES
-    old_line, old_lane = source // LANES, source % LANES
-    moved = entry_in(tree, chains, ints[old_line, NUMBER + old_lane], source)
-    for column in (WEST, SOUTH, EAST, NORTH):
-        shorts[line, column + lane] = shorts[old_line, column + old_lane]
-    for column in (NUMBER, WORD):
-        ints[line, column + lane] = ints[old_line, column + old_lane]
+    moved = entry_in(tree, chains, source, source_width)
+    shorts, ints = shorts_of(tree.lines), ints_of(tree.lines)
+    old_border, border = border_at(source, source_width), border_at(target, width)
+    for c in range(4):
+        shorts[border + c * width] = shorts[old_border + c * source_width]
+    old_number, number = number_at(source, source_width), number_at(target, width)
+    for c in range(2):
+        ints[number + c * width] = ints[old_number + c * source_width]
     tree.where[moved] = target
 
 
@@ -322,14 +340,15 @@ def relocate_all(tree, clauses, chains, arena):
             depth, holder = _last_holder(tree, clauses, entry)
             reference, word = get_reference(tree, holder), lane_word(clauses, entry, depth)
             if reference & 3 == NODE:
-                clear_lanes(tree.lines, tree.where[entry], 1)
+                clear_lanes(tree.lines, tree.where[entry], 1, MOST_LANES)
                 tree = insert_lane(tree, chains, reference >> 2, arena[i], word)
             else:
-                write_lane(tree, arena[i], tree.where[entry], word)
+                width = width_for(run_count(reference))
+                write_lane(tree, arena[i], tree.where[entry], width, word)
     return tree
 
 
-@inner
+@leaf
 def _last_holder(tree, clauses, entry):
     """(depth, holder) of the list that an entry is in."""
     depth, holder = _first_holder(tree, clauses, entry)
@@ -348,20 +367,20 @@ def _remove(tree, clauses, chance, chains, entry):
     reference = get_reference(tree, holder)
     position = tree.where[entry]
     if reference & 3 == NODE:
-        clear_lanes(tree.lines, position, 1)
+        clear_lanes(tree.lines, position, 1, MOST_LANES)
         row = reference >> 2
         tree.nodes[row, OWN] -= 1
         own, built = tree.nodes[row, OWN], tree.nodes[row, OWN_BUILT]
         if 2 * own + SLACK < built or (own == 0 and tree.nodes[row, CHILD_COUNT] == 0):
             tree = _rebuild(tree, clauses, chance, chains, holder, depth)
     else:
-        _drop_from_run(tree, chains, reference, position, holder)
+        tree = _drop_from_run(tree, chains, reference, position, holder)
     if holder < 0 and get_reference(tree, holder) == EMPTY:
         tree = _forget_children(tree, clauses, chance, chains, entry)
     return tree
 
 
-@inner
+@leaf
 def _child_for(tree, clauses, node, entry, depth):
     """Where the child for an entry's next keyword is, or -1."""
     word = next_word(clauses, entry, depth)
@@ -392,18 +411,21 @@ def _forget_children(tree, clauses, chance, chains, entry):
 def _drop_from_run(tree, chains, reference, position, holder):
     """Free a lane of a run; the last one takes its place."""
     start, count = run_start(reference), run_count(reference)
-    last = start + count - 1
+    last, width = start + count - 1, width_for(count)
     if last != position:
-        _move_lane(tree, chains, last, position)
-    clear_lanes(tree.lines, last, 1)
+        _move_lane(tree, chains, last, width, position, width)
+    clear_lanes(tree.lines, last, 1, width)
     if count == 1:
         release_lanes(tree, start, 1)
         set_reference(tree, holder, EMPTY)
-        return
+        return tree
     half = lanes_for(count - 1)
-    if half < lanes_for(count):
+    if width_for(half) < width:
+        tree, start = _run_with_room(tree, chains, reference, count, count - 1)
+    elif half < lanes_for(count):
         release_lanes(tree, start + half, half)
     set_reference(tree, holder, run_reference(start, count - 1))
+    return tree
 
 
 @njit(cache=True, nogil=True)

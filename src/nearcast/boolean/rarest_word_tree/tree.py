@@ -1,4 +1,4 @@
-"""The default index: lists by the rarest keyword, four subscriptions to a cache line."""
+"""The default index: lists by the rarest keyword, sixteen subscriptions compared at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.batches._ragged_kernels import gather
 from nearcast.boolean._records import FORBIDS, SHAPED, SHARED
-from nearcast.boolean._words import known_words
 from nearcast.boolean.flat_index import FlatIndex
 from nearcast.boolean.found import Found, Slots, in_chunks
 from nearcast.boolean.history import MessageHistory
@@ -60,9 +59,9 @@ class RarestWordTree(FlatIndex):
 
     A list of up to 16 entries is a few cache lines. A longer one is a node: entries that share
     their next rarest keyword with many others go to a child of their own, the others into an R-tree
-    packed by place and size. A cache line holds four entries with all that is needed to settle
-    most of them: their boxes in 15-bit steps, their slots, and the next keyword; one subtraction
-    compares four borders. Nothing is stored twice, so matching never has to look for repeats.
+    packed by place and size. A block of sixteen entries has all that is needed to settle most of
+    them: their boxes in 15-bit steps, their slots, and the next keyword; four comparisons settle
+    all sixteen boxes. Nothing is stored twice, so matching never has to look for repeats.
 
     Costs, for n entries: matching, one look-up for each word of a message and, in each long list,
     the leaves that its place meets; a change, O(log n), amortised; memory, about 22 bytes an entry
@@ -163,7 +162,6 @@ class RarestWordTree(FlatIndex):
             self._tree,
             self._frame,
             self._store.clauses,
-            self._store.chains,
             self._store.regions.kernel_arrays(),
             self.space is Space.EARTH,
         )
@@ -177,10 +175,11 @@ class RarestWordTree(FlatIndex):
             last: int,
             room: int,
         ) -> Slots:
-            have, have_start = known_words(words, word_start, first, last)
+            bits = self._word_bits.lend(self._store.words)
             found: Slots = match_messages(
-                *index, have, have_start, rects, rect_start, first, last, room
+                *index, bits, words, word_start, rects, rect_start, first, last, room
             )
+            self._word_bits.take_back(bits)
             return found
 
         def match_rows(first: int, last: int) -> list[Found]:
@@ -262,27 +261,15 @@ class RarestWordTree(FlatIndex):
         arena[:, ENTRY] = entries.entry
         arena[:, SLOT] = entries.slot
         forbids = self._store.clauses.forbidden[entries.entry] > 0
-        shaped = entries.is_shaped | self._ends_just_before_the_world(entries)
-        arena[:, FLAGS] = SHAPED * shaped + SHARED * entries.is_shared + FORBIDS * forbids
-        steps_of(self._frame, entries.bounds, self._world(), arena[:, BOX:])
-        return arena
-
-    def _ends_just_before_the_world(self, entries: Entries) -> NDArray[np.bool_]:
-        """Boxes with a border so near the end of the world that float32 says it has none.
-
-        `steps_of` takes such a border for no border at all: only the exact region can tell.
-        """
-        world = self._world()
-        answer: NDArray[np.bool_] = (entries.bounds == world).any(axis=1)
-        rows = np.flatnonzero(answer)
+        arena[:, FLAGS] = (
+            SHAPED * entries.is_shaped + SHARED * entries.is_shared + FORBIDS * forbids
+        )
         kind, shape = self._store.regions.kernel_arrays()[:2]
-        slots = entries.slot[rows]
-        end = np.abs(world)
-        last = np.nextafter(end.astype(np.float32), np.float32(0))
-        border = np.abs(shape[slots])
-        is_near = ((border > last) & (border < end)).any(axis=1)
-        answer[rows] = (kind[slots] == BOX_REGION) & is_near
-        return answer
+        is_box = (kind[entries.slot] == BOX_REGION) & ~entries.is_shaped
+        steps_of(
+            self._frame, self._world(), entries.bounds, is_box, shape[entries.slot], arena[:, BOX:]
+        )
+        return arena
 
     def _chances(self) -> NDArray[np.float32]:
         """How likely a message has each keyword, by rank."""
