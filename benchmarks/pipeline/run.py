@@ -21,7 +21,7 @@ from benchmarks.pipeline.batch import (
     sql_join,
     through_spark,
 )
-from benchmarks.pipeline.kinds.measure import ALL, kind_records
+from benchmarks.pipeline.kinds.measure import ALL, KindInStreams
 from benchmarks.pipeline.stream import Phase, StreamBench, Streamed, hit_rate
 from benchmarks.pipeline.tables import message_table, subscription_table, write_parquet
 from benchmarks.progress import bar
@@ -37,7 +37,12 @@ FULL_JOIN_SIZES = (*JOIN_SIZES, 100_000)
 PARTITIONINGS = ("auto", "hash", "location", "keyword")
 LOCAL, CLUSTER = "local[2,4]", "local-cluster[2,1,2048]"
 ON_CLUSTER, _KIND = "stream on a cluster", "kinds: "
-PARTS = ("batch", "growth", "stream", *(_KIND + name for name in ALL), ON_CLUSTER)
+_STREAMED = {
+    f"{_KIND}{name}, {distribution}": (name, distribution)
+    for name, usual in ALL.items()
+    for distribution in usual.distributions
+}
+PARTS = ("batch", "growth", "stream", *_STREAMED, ON_CLUSTER)
 
 Keep = Callable[[list[Record]], None]
 Say = Callable[[str], None]
@@ -123,6 +128,7 @@ class _Run:
         self._data = data
         self._folder = folder
         self._say = say
+        self._kind: KindInStreams | None = None
 
     @cached_property
     def _workload(self) -> Workload:
@@ -141,10 +147,18 @@ class _Run:
             case "stream" | "stream on a cluster":
                 yield from stream_records(spark, folder / name, self._workload, sizes.phases, say)
             case _:
-                yield from kind_records(
-                    spark, name.removeprefix(_KIND), sizes.kind_subscriptions, sizes.kind_messages,
-                    say,
-                )  # fmt: skip
+                yield from self._kind_records(spark, *_STREAMED[name])
+
+    def _kind_records(self, spark: SparkSession, name: str, distribution: str) -> Iterator[Record]:
+        """Distributions of a kind follow each other, and are compared with the same process."""
+        if self._kind is None or self._kind.name != name:
+            self._kind = None  # frees it before the next is made
+            sizes = self._sizes
+            self._kind = KindInStreams(
+                name, sizes.kind_subscriptions, sizes.kind_messages, self._say
+            )
+            yield self._kind.in_one_process()
+        yield from self._kind.records(spark, distribution)
 
 
 def _warm_up(spark: SparkSession, folder: Path, data: str) -> None:

@@ -65,7 +65,10 @@ def test_batches_and_a_join_are_measured(spark, tmp_path, workload):
 def test_every_kind_is_measured(spark, tmp_path, monkeypatch, kind):
     for name in ("WARM", "BATCHES", "KILLS"):
         monkeypatch.setattr(measure, name, 1)
-    records = list(measure.kind_records(spark, kind, 300, 70, say))
+    streams = measure.KindInStreams(kind, 300, 70, say)
+    records = [streams.in_one_process()]
+    for distribution in measure.ALL[kind].distributions:
+        records += streams.records(spark, distribution)
     assert {record.x for record in records} == {kind}
     alone, *streamed = [record for record in records if record.group == "kinds"]
     assert alone.series == "in one process"

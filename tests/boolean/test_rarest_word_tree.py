@@ -42,6 +42,7 @@ from nearcast.boolean.rarest_word_tree._match import words_are_there
 from nearcast.boolean.rarest_word_tree._pack import lane_word, write_box
 from nearcast.checks.boolean import samples
 from nearcast.model import ANY, Box, Circle, Message, Point, Space, Subscription
+from nearcast.space import RegionColumn
 
 # ---------------------------------------------------------------- the parts
 
@@ -56,23 +57,39 @@ def test_steps_keep_the_order_of_coordinates():
     assert steps[0] == LOWEST
 
 
+WORLD = np.array([-180.0, -90.0, 180.0, 90.0])
+
+
+def steps_in(frame, boxes):
+    """The steps of the rectangles that cover these boxes, and these rectangles."""
+    regions = RegionColumn.of_boxes(boxes, Space.EARTH)
+    rows, bounds = regions.covers()
+    steps = np.empty((len(rows), 4), np.int32)
+    steps_of(frame, WORLD, bounds, np.ones(len(rows), bool), boxes[rows], steps)
+    return rows, bounds, steps
+
+
 def test_steps_are_those_of_exact_borders_where_bounds_are_rounded():
-    random = np.random.default_rng(2)
-    boxes = np.sort(random.normal(0, 10, (500, 4)), axis=1)[:, [0, 1, 2, 3]]
-    rounded = boxes.astype(np.float32)
-    bounds = np.hstack(
-        [
-            np.nextafter(rounded[:, :2], np.float32(-99)),
-            np.nextafter(rounded[:, 2:], np.float32(99)),
-        ]
-    )
-    bounds[0, 0], bounds[1, 2] = -180.0, 180.0  # cut at the antimeridian
-    frame, world = frame_of(bounds), np.array([-180.0, -90.0, 180.0, 90.0])
-    steps = np.empty((500, 4), np.int32)
-    steps_of(frame, world, bounds, np.ones(500, bool), boxes, steps)
-    assert (steps[0, 0], steps[1, 2]) == (0, 32767)
-    for i, j in np.argwhere(np.abs(bounds) < 180).tolist():
+    boxes = np.sort(np.random.default_rng(2).normal(0, 10, (500, 4)), axis=1)
+    frame = frame_of(boxes.astype(np.float32))
+    _, bounds, steps = steps_in(frame, boxes)
+    assert (bounds != boxes).any()
+    for i, j in np.ndindex(boxes.shape):
         assert steps[i, j] == step_of(frame[j % 2], boxes[i, j])
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [(170.0, -170.0), (179.99999, -179.5), (-179.99999, -179.999999), (179.999999, 179.99999)],
+)
+def test_a_cut_at_the_antimeridian_is_no_border(ends):
+    west, east = ends
+    boxes = np.array([[west, -5.0, east, 5.0]])
+    frame = frame_of(np.array([[west, -5, east, 5], [-180, -1, 180, 1]], np.float32))
+    rows, _, steps = steps_in(frame, boxes)
+    assert rows.tolist() == [0, 0]
+    assert steps[:, 0].tolist() == [step_of(frame.knots_x, west), 0]
+    assert steps[:, 2].tolist() == [32767, step_of(frame.knots_x, east)]
 
 
 @pytest.mark.parametrize("borders", [[], [[0, 0, 0, 0]], [[-np.inf, -np.inf, np.inf, np.inf]]])
@@ -96,15 +113,16 @@ def lanes_of(shorts, ints, start, width, place, value):
     )
 
 
+@pytest.mark.parametrize("borders", [np.arange(40), np.array([0, 1, 2, 31_745, 32_766, 32_767])])
 @pytest.mark.parametrize("width", [LANES, MOST_LANES])
-def test_boxes_are_compared_at_once_as_each_by_itself(width):
+def test_boxes_are_compared_at_once_as_each_by_itself(width, borders):
     random = np.random.default_rng(2)
     tree, start = claim_lanes(empty_tree((31, 31)), width)
     for _ in range(500):
-        boxes = random.integers(0, 40, (width, 4))
+        boxes = random.choice(borders, (width, 4))
         for lane in range(width):
             write_box(tree.lines, start + lane, width, boxes[lane], lane % 7)
-        west, south, east, north = random.integers(1, 40, 4).tolist()
+        west, south, east, north = random.choice(borders, 4).tolist()
         met, equal = lanes_of(
             shorts_of(tree.lines), ints_of(tree.lines), start, width,
             (east, north, west, south), 3,
@@ -239,6 +257,66 @@ def test_lists_grow_into_trees_and_back(words, size):
             assert_same_answers(index, oracle, messages)
     index.check()
     assert len(index) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_halves_of_a_box_across_the_antimeridian_leave_a_list(seed):
+    random = np.random.default_rng(seed)
+    count = int(random.integers(38, 49))  # a tree, which becomes a run when most are gone
+    south = random.uniform(-80, 70, count)
+    boxes = np.stack(
+        [
+            180 - random.uniform(0.1, 20, count),
+            south,
+            random.uniform(0.1, 20, count) - 180,
+            south + 9,
+        ],
+        axis=1,
+    )
+    boxes[0, [0, 2]] = -5.0, 5.0  # so that an odd number of halves is left
+    batch = SubscriptionBatch.from_arrow(
+        pa.table(
+            {
+                "id": np.arange(count),
+                "keywords": ["tea"] * count,
+                **dict(zip(("west", "south", "east", "north"), boxes.T, strict=True)),
+            }
+        )
+    )
+    index, oracle = RarestWordTree(), ScanIndex()
+    index.insert_batch(batch)
+    oracle.insert_batch(batch)
+    messages = MessageBatch.from_messages(
+        Message(f"{i} {lon}", text="tea", at=Point(lon, south[i] + 4))
+        for i in range(count)
+        for lon in (179.95, -179.95, 0.0)
+    )
+    for id_ in (1 + random.permutation(count - 1)).tolist():
+        index.remove(id_)
+        oracle.remove(id_)
+        index.check()
+    assert_same_answers(index, oracle, messages)
+
+
+def test_nearly_all_of_the_world():
+    index, oracle = RarestWordTree(), ScanIndex()
+    for each in (index, oracle):
+        each.insert(Subscription("west", "tea", Box(-179.99999, -10, -179.999999, 10)))
+        each.insert(Subscription("east", "tea", Box(179.999999, -10, 179.99999, 10)))
+        for i in range(5):  # steps are small here
+            each.insert(Subscription(i, "tea", Box(-180, -1, -179.9999 + i * 1e-4, 1)))
+    for lon in (-180, -179.9999998, -179.9999995, -179.999995, -179.5, 0, 179.9999995, 179.999995):
+        message = Message(1, text="tea", at=Point(lon, 5))
+        assert sorted(index.match(message)) == sorted(oracle.match(message))
+
+
+def test_no_word_of_a_message_is_left_for_the_next():
+    index = RarestWordTree()
+    index.insert_batch(boxes_of(500, seed=1, words=[f"w{i}" for i in range(90)]))
+    index.match_batch(some_messages(50, seed=2, words=[f"w{i}" for i in range(100)]), threads=2)
+    bits = index._word_bits.lend(90)
+    assert bits[-1] == 1
+    assert not bits[:-1].any()
 
 
 def test_memory_stays_when_as_many_come_as_go():

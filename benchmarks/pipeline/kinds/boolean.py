@@ -22,7 +22,6 @@ class Boolean(StreamedKind):
 
     name, index = "boolean", DEFAULT
     has_results = False
-    distributions = ("hash", "location", "keyword")
 
     def __init__(self, subscriptions: int, messages: int, steps: int) -> None:
         self.subscriptions, self.messages = subscriptions, messages

@@ -58,7 +58,6 @@ class StreamedKind(ABC):
     messages: int
     has_results = True
     max_error = 0.0
-    distributions: tuple[str, ...] = ("hash",)
 
     @abstractmethod
     def options(self, distribution: str, shards: int) -> dict[str, Any]:

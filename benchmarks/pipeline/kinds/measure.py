@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -32,13 +33,29 @@ SHARDS, SPREAD = (1, 2), 4
 """Shards by hash; and by each distribution, so many that each can save something."""
 
 Say = Callable[[str], None]
-_Make = Callable[[int, int], StreamedKind]
-ALL: dict[str, tuple[_Make, int, int]] = {  # with subscriptions, and messages of a batch
-    "boolean": (lambda n, m: Boolean(n, m, STEPS), 100_000, 100_000),
-    "top-k": (TopK, 100_000, 2_000),
-    "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 100_000, 1_000),
-    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 10_000, 100),
-    "moving": (lambda n, m: Moving(n, m, STEPS), 100_000, 2_000),
+
+
+@dataclass(frozen=True)
+class Usual:
+    """How a kind is made, with how many subscriptions, and messages of a batch, if none are asked
+    for; and how a stream may distribute it."""
+
+    make: Callable[[int, int], StreamedKind]
+    subscriptions: int
+    messages: int
+    distributions: tuple[str, ...]
+
+
+ALL = {
+    "boolean": Usual(
+        lambda n, m: Boolean(n, m, STEPS), 100_000, 100_000, ("hash", "location", "keyword")
+    ),
+    "top-k": Usual(TopK, 100_000, 2_000, ("hash", "location", "keyword", "prefix")),
+    "trending regions": Usual(
+        lambda n, m: Trending(n, m, is_nearby=False), 100_000, 1_000, ("hash", "location")
+    ),
+    "trending nearby": Usual(lambda n, m: Trending(n, m, is_nearby=True), 10_000, 100, ("hash",)),
+    "moving": Usual(lambda n, m: Moving(n, m, STEPS), 100_000, 2_000, ("hash", "location")),
 }
 
 
@@ -51,26 +68,41 @@ class _Alone:
     told: list[pa.Table]
 
 
-def kind_records(
-    spark: SparkSession, name: str, subscriptions: int | None, messages: int | None, say: Say
-) -> Iterator[Record]:
-    """One process, then streams of some shards, which must tell the same."""
-    make, usual, batch = ALL[name]
-    say(f"{name}: data")
-    kind = make(subscriptions or usual, min(messages or batch, batch))
-    steps = [kind.step(number) for number in range(STEPS)]
-    say(f"{name}: in one process")
-    forget_peak()
-    alone = _in_one_process(kind, steps)
-    yield _alone_record(kind, alone)
-    ways = [("hash", shards) for shards in SHARDS]
-    if len(kind.distributions) > 1:
-        ways += [(distribution, SPREAD) for distribution in kind.distributions]
-    for distribution, shards in ways:
-        say(f"{name}: {distribution}, {shards} shards")
-        give_back()
-        with tempfile.TemporaryDirectory() as folder:
-            yield from _streamed(spark, Path(folder), kind, steps, alone, distribution, shards)
+class KindInStreams:
+    """A kind in one process, then in streams of some shards, which must tell the same."""
+
+    def __init__(
+        self, name: str, subscriptions: int | None, messages: int | None, say: Say
+    ) -> None:
+        say(f"{name}: data")
+        usual = ALL[name]
+        self.name = name
+        self._kind = usual.make(
+            subscriptions or usual.subscriptions, min(messages or usual.messages, usual.messages)
+        )
+        self._is_spread = len(usual.distributions) > 1
+        self._steps = [self._kind.step(number) for number in range(STEPS)]
+        self._say = say
+
+    @cached_property
+    def _alone(self) -> _Alone:
+        self._say(f"{self.name}: in one process")
+        forget_peak()
+        return _in_one_process(self._kind, self._steps)
+
+    def in_one_process(self) -> Record:
+        """What the others are compared with."""
+        return _alone_record(self._kind, self._alone)
+
+    def records(self, spark: SparkSession, distribution: str) -> Iterator[Record]:
+        """One for each number of shards, and one after kills."""
+        for shards in (*SHARDS * (distribution == "hash"), *(SPREAD,) * self._is_spread):
+            self._say(f"{self.name}: {distribution}, {shards} shards")
+            give_back()
+            with tempfile.TemporaryDirectory() as folder:
+                yield from _streamed(
+                    spark, Path(folder), self._kind, self._steps, self._alone, distribution, shards
+                )
 
 
 def _in_one_process(kind: StreamedKind, steps: list[Step]) -> _Alone:

@@ -26,7 +26,6 @@ class Moving(KindWithResults):
     """
 
     name, index = "moving", "WordQuadtrees"
-    distributions = ("hash", "location")
 
     def __init__(self, subscriptions: int, messages: int, steps: int) -> None:
         self.subscriptions, self.messages = subscriptions, messages

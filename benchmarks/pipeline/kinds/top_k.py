@@ -21,7 +21,6 @@ class TopK(KindWithResults):
     """The k best messages of a window."""
 
     name, index = "top-k", "ParallelLists"
-    distributions = ("hash", "location", "keyword", "prefix")
 
     def __init__(self, subscriptions: int, messages: int) -> None:
         self.subscriptions, self.messages = subscriptions, messages

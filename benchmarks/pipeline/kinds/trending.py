@@ -20,7 +20,6 @@ class Trending(KindWithResults):
     def __init__(self, subscriptions: int, messages: int, *, is_nearby: bool) -> None:
         self.name = "trending nearby" if is_nearby else "trending regions"
         self.index = "TermFields" if is_nearby else "CellRows"
-        self.distributions = ("hash",) if is_nearby else ("hash", "location")
         self.max_error = _NEARBY_ERROR if is_nearby else 0.0
         self.subscriptions, self.messages = subscriptions, messages
         self._workload = make(

@@ -13,6 +13,8 @@ from numba import njit
 
 from nearcast.inner import inner
 
+BITS = 64  # of a number
+
 
 @njit(cache=True, nogil=True)
 def known_words(words, word_start, first, last):
@@ -50,9 +52,6 @@ def _sorted_distinct(words, begin, end, out):
             out[kept] = out[i]
             kept += 1
     return kept
-
-
-BITS = 64
 
 
 @njit(cache=True, nogil=True)

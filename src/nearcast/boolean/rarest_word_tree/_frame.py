@@ -108,8 +108,14 @@ def steps_of(frame, world, bounds, is_box, boxes, out):
         west, south = np.float64(bounds[i, 0]), np.float64(bounds[i, 1])
         east, north = np.float64(bounds[i, 2]), np.float64(bounds[i, 3])
         if is_box[i]:
-            west, south = _unrounded(west, boxes[i, 0]), _unrounded(south, boxes[i, 1])
-            east, north = _unrounded(east, boxes[i, 2]), _unrounded(north, boxes[i, 3])
+            south, north = boxes[i, 1], boxes[i, 3]
+            # At the antimeridian a box is cut in two, of which each has one of its borders.
+            is_cut = boxes[i, 0] > boxes[i, 2]
+            is_western = is_cut and _is_rounded(west, boxes[i, 0]) and east >= world[2]
+            if is_western or not is_cut:
+                west = boxes[i, 0]
+            if not is_western:
+                east = boxes[i, 2]
         out[i, 0] = NOWHERE_BELOW if west <= world[0] else step_of(frame.knots_x, west)
         out[i, 1] = NOWHERE_BELOW if south <= world[1] else step_of(frame.knots_y, south)
         out[i, 2] = NOWHERE_ABOVE if east >= world[2] else step_of(frame.knots_x, east)
@@ -117,10 +123,9 @@ def steps_of(frame, world, bounds, is_box, boxes, out):
 
 
 @inner
-def _unrounded(bound, border):
-    """The border that a bound was rounded from; the bound where a box was cut at the antimeridian,
-    which is no border."""
-    return border if abs(border - bound) <= ROUNDING * abs(border) + SMALLEST else bound
+def _is_rounded(bound, border):
+    """Was the bound rounded from this border?"""
+    return abs(border - bound) <= ROUNDING * abs(border) + SMALLEST
 
 
 @njit(cache=True, nogil=True)

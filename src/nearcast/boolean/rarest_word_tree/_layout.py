@@ -12,8 +12,8 @@ used        int64[16]      how much of each array is in use, what is free, how m
 A lane is 16 bytes: a box, a number and a word. Lanes that are looked at together lie so that one
 instruction compares them: of `width` lanes, all west borders, then all south, east and north ones,
 16 bits each (15 used, see `_frame`), then their numbers and their words, 32 bits each. `width` is
-16 in a *block*, four lines, and 4, a line, in anything smaller. So a block that a place does not
-meet is settled by two of its four lines.
+16 in a *block*, four lines, and 4, a line, in anything smaller. So two of the four lines of a block
+tell that a place does not meet it.
 
 In a leaf a word is the next keyword to check, or the next two (PAIR), with the flags of `_records`;
 a number is a subscription's slot, or, if MORE or FORBIDS says that the clause itself is needed, the

@@ -366,6 +366,7 @@ def _remove(tree, clauses, chance, chains, entry):
     depth, holder = _last_holder(tree, clauses, entry)
     reference = get_reference(tree, holder)
     position = tree.where[entry]
+    tree.where[entry] = -1  # else `entry_in` could take it for what comes to lie there
     if reference & 3 == NODE:
         clear_lanes(tree.lines, position, 1, MOST_LANES)
         row = reference >> 2

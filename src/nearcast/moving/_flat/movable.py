@@ -101,10 +101,13 @@ class Movable(FlatIndex):
 class MovableWordTree(Movable, RarestWordTree):
     """The default boolean index, for subscriptions that move."""
 
+    _moves = 0  # since the last one that counted as a change
+
     def relocate(self, slots: NDArray[np.int32], regions: RegionColumn) -> None:
         store = self._store
         entries, counts = chained_entries(*store.chains, slots)
-        self._changes += len(entries) // MOVES_TO_ONE_CHANGE
+        changes, self._moves = divmod(self._moves + len(entries), MOVES_TO_ONE_CHANGE)
+        self._changes += changes
         store.regions.put(slots, regions)
         bounds = np.repeat(one_covers(regions), counts, axis=0)
         arena = self._arena(store.with_bounds(entries, bounds))
