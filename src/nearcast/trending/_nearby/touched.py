@@ -1,6 +1,6 @@
 """Lists that a step may have changed, as they were before it.
 
-slot   int32[L]      the subscription
+slot   int32[L]      the subscription, or the number of what has the list; see `_owners`
 start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
 term   int32[T]
 counts int64[9]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,

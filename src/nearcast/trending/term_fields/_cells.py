@@ -1,14 +1,15 @@
 """Subscriptions of one neighbourhood, and the terms that can be in their lists.
 
-A *cell* has a *column* for each of its subscriptions and a *row* for each term that is in one of
-their lists or near to it. What a term has at a subscription is
+A *cell* has a *column* for each of its groups and a *row* for each term that is in one of their
+lists or near to it; a *group* is who wants as many terms at exactly the same place, and has one
+list for all. What a term has at a group is
 
     near + c[0] + c[1] u + c[2] v + c[3] u u + c[4] u v + c[5] v v
 
-where (u, v) is the place of the subscription as seen from the middle of the cell: documents that
+where (u, v) is the place of the group as seen from the middle of the cell: documents that
 are far off, against the size of the cell, are added to the six coefficients of the *field*, which
 all columns share; those that are near are added to each column. A document comes with one addition
-to a row, however many subscriptions the cell has. Weights are those of `documents`, so that time
+to a row, however many columns the cell has. Weights are those of `documents`, so that time
 changes nothing here.
 
     frame    float64[C, 11]  the middle X, Y, Z; two directions U and V of length 1, at right angles
@@ -21,7 +22,7 @@ changes nothing here.
                              order[ORDER + j * DEPTH:][:LISTED], best first; NODE, see `_tree`;
                              DIRTY, SOME_ROWS when those without SLACK are to be looked at,
                              ALL_LISTS when all are; LOOKED, the step in which all were
-    column   int32[n, 4]     SLOT of the subscription; K; LISTED, how many terms its list has;
+    column   int32[n, 4]     the GROUP; K; LISTED, how many terms its list has;
                              STAMP, the step in which its list was remembered
     at       float64[n, 7]   LON, LAT; the place (ALONG_U, ALONG_V) from the middle; the spot AT_X,
                              AT_Y, AT_Z
@@ -30,9 +31,13 @@ changes nothing here.
                              anywhere in the cell before a list can change
     near     float64[...]
     order    int16[...]
-    where    int32[S, 2]     slot: its cell and column
+    group    int32[G, 4]     its CELL and COLUMN, -1 for a vacant one; FIRST of its members, of a
+                             vacant one 1 + another vacant one; MEMBERS, how many
+    member   int32[S, 3]     slot: the group that it is OF; the NEXT member and the one BEFORE, -1
+                             for none
     dirty    int32[C]        the cells that are DIRTY, in any order
-    ends     int64[6]        CELLS; ends of the columns, rows, NEARS and ORDERS in use; DIRTIES
+    ends     int64[8]        CELLS; ends of the columns, rows, NEARS and ORDERS in use; DIRTIES;
+                             GROUPS, with vacant ones; 1 + a VACANT group, 0 for none
 
 Blocks only move to the end of their array, and all are packed when it is full.
 """
@@ -52,12 +57,13 @@ from nearcast.trending._nearby.places import distance, spot, way
 X, Y, Z, U, V, REACH, FLOOR = 0, 1, 2, 3, 6, 9, 10
 FIRST_COLUMN, COLUMNS, WIDTH, FIRST_ROW, ROWS, HEIGHT, NEAR, ORDER, DEPTH, NODE, DIRTY = range(11)
 LOOKED = 11
-SLOT, K, LISTED, STAMP = range(4)
+GROUP, K, LISTED, STAMP = range(4)
 LON, LAT, ALONG_U, ALONG_V, AT_X, AT_Y, AT_Z = range(7)
 SLACK = 6
-CELL, COLUMN = range(2)
+CELL, COLUMN, FIRST, MEMBERS = range(4)
+OF, NEXT, BEFORE = range(3)
 SOME_ROWS, ALL_LISTS = np.int64(1), np.int64(2)
-CELLS, COLUMNS_END, ROWS_END, NEARS, ORDERS, DIRTIES = range(6)
+CELLS, COLUMNS_END, ROWS_END, NEARS, ORDERS, DIRTIES, GROUPS, VACANT = range(8)
 CAPACITY = 96  # columns; with more a cell is divided
 ROUNDING = 1e-9  # of distances in a cell
 TOO_WIDE = 0.02 * EARTH_RADIUS  # a larger cell is no plane any more
@@ -75,7 +81,8 @@ class Cells(NamedTuple):
     field: NDArray[np.float64]
     near: NDArray[np.float64]
     order: NDArray[np.int16]
-    where: NDArray[np.int32]
+    group: NDArray[np.int32]
+    member: NDArray[np.int32]
     dirty: NDArray[np.int32]
     ends: NDArray[np.int64]
 
@@ -91,9 +98,10 @@ def no_cells() -> Cells:
         np.empty((16, 7), np.float64),
         np.empty(64, np.float64),
         np.empty(64, np.int16),
-        np.full((0, 2), -1, np.int32),
+        np.empty((16, 4), np.int32),
+        np.full((0, 3), -1, np.int32),
         np.empty(4, np.int32),
-        np.zeros(6, np.int64),
+        np.zeros(8, np.int64),
     )
 
 
@@ -133,7 +141,7 @@ def with_blocks(cells, columns, rows, nears, orders):
         in_large_pages(np.empty((live[1] + live[1] // 8 + rows, 7), np.float64)),
         in_large_pages(np.empty(live[2] + live[2] // 8 + nears, np.float64)),
         in_large_pages(np.empty(live[3] + live[3] // 8 + orders, np.int16)),
-        cells.where, cells.dirty, ends,
+        cells.group, cells.member, cells.dirty, ends,
     )  # fmt: skip
     ends[COLUMNS_END : ORDERS + 1] = 0
     for c in range(ends[CELLS]):
@@ -186,7 +194,7 @@ def new_cell(cells):
     if c == len(cells.head):
         cells = Cells(
             larger(cells.frame, 2 * c), larger(cells.head, 2 * c), cells.column, cells.at,
-            cells.term, cells.field, cells.near, cells.order, cells.where,
+            cells.term, cells.field, cells.near, cells.order, cells.group, cells.member,
             larger(cells.dirty, 2 * c), cells.ends,
         )  # fmt: skip
     cells.ends[CELLS] = c + 1
@@ -196,8 +204,8 @@ def new_cell(cells):
 
 
 @inner
-def put_column(cells, c, slot, k, lon, lat):
-    """One more subscription, last in its cell, without a list: the arrays.  Amortised O(rows)."""
+def put_column(cells, c, k, lon, lat):
+    """A new group, last in its cell, without members and a list: the arrays.  Amortised O(rows)."""
     head = cells.head[c]
     depth = min(np.int64(k), max(np.int64(4), head[ROWS]))
     if head[WIDTH] == head[COLUMNS] or depth > head[DEPTH]:
@@ -207,32 +215,96 @@ def put_column(cells, c, slot, k, lon, lat):
             columns = width if width < 4 else width + width // 8
         cells = resized(cells, c, columns, head[ROWS], max(head[DEPTH], depth))
     at = head[FIRST_COLUMN] + head[WIDTH]
+    cells, g = new_group(cells)
     column = cells.column[at]
-    column[SLOT], column[K], column[LISTED], column[STAMP] = slot, k, 0, -1
+    column[GROUP], column[K], column[LISTED], column[STAMP] = g, k, 0, -1
     cells.at[at, LON], cells.at[at, LAT] = lon, lat
-    cells.where[slot, CELL], cells.where[slot, COLUMN] = c, head[WIDTH]
+    cells.group[g, CELL], cells.group[g, COLUMN] = c, head[WIDTH]
     head[WIDTH] += 1
     return cells
 
 
 @inner
-def take_column(cells, slot):
-    """A subscription leaves its cell; the last one takes its place.  O(rows)."""
-    c, j = cells.where[slot, CELL], cells.where[slot, COLUMN]
+def take_column(cells, g):
+    """A group leaves its cell and is vacant; the last one takes its place.  O(rows)."""
+    c, j = cells.group[g, CELL], cells.group[g, COLUMN]
     head = cells.head[c]
     last = head[WIDTH] - 1
     first, near, order, depth = head[FIRST_COLUMN], head[NEAR], head[ORDER], head[DEPTH]
     if j < last:
         cells.column[first + j] = cells.column[first + last]
         cells.at[first + j] = cells.at[first + last]
-        cells.where[cells.column[first + j, SLOT], COLUMN] = j
+        cells.group[cells.column[first + j, GROUP], COLUMN] = j
         for i in range(head[HEIGHT]):
             row = near + i * head[COLUMNS]
             cells.near[row + j] = cells.near[row + last]
         for p in range(cells.column[first + j, LISTED]):
             cells.order[order + j * depth + p] = cells.order[order + last * depth + p]
     head[WIDTH] = last
-    cells.where[slot] = -1
+    cells.group[g, CELL], cells.group[g, COLUMN] = -1, -1
+    cells.group[g, FIRST] = cells.ends[VACANT]
+    cells.ends[VACANT] = 1 + g
+
+
+# ---------------------------------------------------------------- members
+
+
+@inner
+def new_group(cells):
+    """The arrays, and a group without members that is in no cell yet."""
+    ends = cells.ends
+    g = ends[VACANT] - 1
+    if g >= 0:
+        ends[VACANT] = cells.group[g, FIRST]
+    else:
+        g = ends[GROUPS]
+        ends[GROUPS] = g + 1
+        if g == len(cells.group):
+            cells = Cells(
+                cells.frame, cells.head, cells.column, cells.at, cells.term, cells.field,
+                cells.near, cells.order, larger(cells.group, g + g // 4), cells.member,
+                cells.dirty, ends,
+            )  # fmt: skip
+    cells.group[g, FIRST], cells.group[g, MEMBERS] = -1, 0
+    return cells, g
+
+
+@leaf
+def column_for(cells, c, k, lon, lat):
+    """The column of a cell for this place and k, -1 for none.  O(columns)."""
+    first = cells.head[c, FIRST_COLUMN]
+    for j in range(first, first + cells.head[c, WIDTH]):
+        if cells.at[j, LON] == lon and cells.at[j, LAT] == lat and cells.column[j, K] == k:
+            return j - first
+    return np.int64(-1)
+
+
+@leaf
+def join(cells, g, slot):
+    """One more member of a group, before all others.  O(1)."""
+    group, member = cells.group[g], cells.member
+    following = group[FIRST]
+    member[slot, OF], member[slot, NEXT], member[slot, BEFORE] = g, following, -1
+    if following >= 0:
+        member[following, BEFORE] = slot
+    group[FIRST] = slot
+    group[MEMBERS] += 1
+
+
+@leaf
+def part(cells, slot):
+    """A member leaves its group, which may have none then: the group.  O(1)."""
+    member = cells.member
+    g, following, before = member[slot, OF], member[slot, NEXT], member[slot, BEFORE]
+    if before >= 0:
+        member[before, NEXT] = following
+    else:
+        cells.group[g, FIRST] = following
+    if following >= 0:
+        member[following, BEFORE] = before
+    member[slot] = -1
+    cells.group[g, MEMBERS] -= 1
+    return g
 
 
 @leaf

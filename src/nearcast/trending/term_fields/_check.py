@@ -27,6 +27,17 @@ def check_arrays(cells: Cells, tree: Tree, documents: Documents, rules: Rules) -
     assert not documents.mark.any()
 
 
+def _check_members(cells: Cells, g: int) -> None:
+    slot, members = cells.group[g, [_cells.FIRST, _cells.MEMBERS]].tolist()
+    before = -1
+    for _ in range(members):
+        following = int(cells.member[slot, _cells.NEXT])
+        assert cells.member[slot].tolist() == [g, following, before]
+        before, slot = slot, following
+    assert members > 0
+    assert slot == -1
+
+
 def _check_cell(cells: Cells, c: int, rules: Rules) -> None:
     first, columns, width, row, rows, height, near, order, depth = cells.head[c, :9].tolist()
     assert width <= columns
@@ -36,8 +47,9 @@ def _check_cell(cells: Cells, c: int, rules: Rules) -> None:
     field = cells.field[row : row + height, : _cells.SLACK]
     limit = 1.0 + rules.patience + 1e-9
     for j in range(width):
-        slot, k, listed, _ = cells.column[first + j].tolist()
-        assert cells.where[slot].tolist() == [c, j]
+        g, k, listed, _ = cells.column[first + j].tolist()
+        assert cells.group[g, [_cells.CELL, _cells.COLUMN]].tolist() == [c, j]
+        _check_members(cells, g)
         u, v = cells.at[first + j, [_cells.ALONG_U, _cells.ALONG_V]].tolist()
         assert np.hypot(u, v) <= cells.frame[c, _cells.REACH]
         scores = cells.near[near + j : near + j + height * columns : columns] + field @ np.array(

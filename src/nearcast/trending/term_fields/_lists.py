@@ -18,19 +18,22 @@ from nearcast.trending._nearby.touched import LISTS, STEP, with_room
 from nearcast.trending.term_fields._cells import (
     ALONG_U,
     ALONG_V,
+    CELL,
+    COLUMN,
     COLUMNS,
     DEPTH,
     FIRST_COLUMN,
     FIRST_ROW,
     FLOOR,
+    GROUP,
     HEIGHT,
     LISTED,
     LOOKED,
+    MEMBERS,
     NEAR,
     NODE,
     ORDER,
     SLACK,
-    SLOT,
     STAMP,
     WIDTH,
     K,
@@ -73,7 +76,7 @@ def remember(touched, cells, head, j):
     touched = with_room(touched, column[LISTED])
     lists = touched.counts[LISTS]
     begin = touched.start[lists]
-    touched.slot[lists] = column[SLOT]
+    touched.slot[lists] = column[GROUP]
     for p in range(column[LISTED]):
         row = cells.order[head[ORDER] + j * head[DEPTH] + p]
         touched.term[begin + p] = cells.term[head[FIRST_ROW] + row]
@@ -306,16 +309,17 @@ def renumber(cells, head, new):
 
 @inner
 def count_changed(touched, cells):
-    """How many of the remembered lists are other ones now."""
+    """How many members have one of the remembered lists and another one now."""
     changed = 0
     for n in range(touched.counts[LISTS]):
-        slot = touched.slot[n]
-        c, j = cells.where[slot, 0], cells.where[slot, 1]
+        group = cells.group[touched.slot[n]]
+        c, j = group[CELL], group[COLUMN]
         head = cells.head[c]
         begin, size = touched.start[n], touched.start[n + 1] - touched.start[n]
         same = cells.column[head[FIRST_COLUMN] + j, LISTED] == size
         for p in range(size if same else 0):
             row = cells.order[head[ORDER] + j * head[DEPTH] + p]
             same &= cells.term[head[FIRST_ROW] + row] == touched.term[begin + p]
-        changed += not same
+        if not same:
+            changed += group[MEMBERS]
     return changed

@@ -21,28 +21,34 @@ from nearcast.trending.term_fields._cells import (
     FIRST_COLUMN,
     FIRST_ROW,
     FLOOR,
+    GROUP,
     HEIGHT,
     LAT,
     LISTED,
     LON,
     LOOKED,
+    MEMBERS,
     NEAR,
     NEARS,
     NODE,
+    OF,
     ORDER,
     REACH,
     ROWS,
     ROWS_END,
-    SLOT,
     SOME_ROWS,
     WIDTH,
+    column_for,
+    join,
     move_cell,
     new_cell,
+    part,
     place_middle,
     put_column,
     take_column,
     with_blocks,
 )
+from nearcast.trending.term_fields._cells import CELL as IN_CELL
 from nearcast.trending.term_fields._lists import (
     column_scores,
     count_changed,
@@ -89,8 +95,8 @@ def keep_side(cells, c, axis, value, right, rules):
             cells.near[row + kept] = cells.near[row + j]
         for p in range(cells.column[first + j, LISTED]):
             cells.order[order + kept * depth + p] = cells.order[order + j * depth + p]
-        slot = cells.column[first + kept, SLOT]
-        cells.where[slot, 0], cells.where[slot, COLUMN] = c, kept
+        g = cells.column[first + kept, GROUP]
+        cells.group[g, IN_CELL], cells.group[g, COLUMN] = c, kept
         kept += 1
     head[WIDTH] = kept
 
@@ -165,7 +171,13 @@ def subscribe_all(state, slot, k, at, spelling, rules):
         x, y, z = spot(lon, lat, rules.on_earth)
         node = leaf_of(tree, x, y, z)
         c = np.int64(tree.link[node, CELL])
-        cells = put_column(cells, c, slot[n], k[n], lon, lat)
+        j = column_for(cells, c, k[n], lon, lat)
+        if j >= 0:
+            join(cells, cells.column[cells.head[c, FIRST_COLUMN] + j, GROUP], slot[n])
+            continue
+        cells = put_column(cells, c, k[n], lon, lat)
+        at_end = cells.head[c, FIRST_COLUMN] + cells.head[c, WIDTH] - 1
+        join(cells, cells.column[at_end, GROUP], slot[n])
         cells.frame[c, REACH] = UNBUILT
         if cells.head[c, WIDTH] > CAPACITY:
             cells, tree = divide(cells, tree, c, rules)
@@ -197,7 +209,9 @@ def clean(cells, tree, touched, spelling, rules):
 @njit(cache=True, nogil=True)
 def unsubscribe_one(cells, slot):
     """A subscription goes."""
-    take_column(cells, slot)
+    g = part(cells, slot)
+    if cells.group[g, MEMBERS] == 0:
+        take_column(cells, g)
 
 
 # ---------------------------------------------------------------- documents
@@ -293,7 +307,8 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
 @njit(cache=True, nogil=True)
 def read_list(cells, slot, term, score):
     """The list of a subscription, in weights: how many terms.  O(rows)."""
-    c, j = cells.where[slot, 0], cells.where[slot, COLUMN]
+    group = cells.group[cells.member[slot, OF]]
+    c, j = group[IN_CELL], group[COLUMN]
     head = cells.head[c]
     scores = np.empty(head[HEIGHT])
     column_scores(cells, c, j, scores)
