@@ -62,10 +62,10 @@ def test_a_town_of_subscriptions(space, max_error):
     oracle = ScanTrending.from_settings(index.settings())
     subscriptions = [
         NearbyTrendingSubscription(n, place(random, space, 0.05), k=random.choice([1, 5, 10]))
-        for n in range(400)
+        for n in range(2000)
     ]
-    index.subscribe_many(subscriptions[:350])
-    sample = subscriptions[::16]
+    index.subscribe_many(subscriptions[:1800])
+    sample = subscriptions[::80]
     for number, message in enumerate(a_stream(space, 240)):
         before = {each.id: terms_of(index.top(each.id)) for each in sample if each.id in index}
         told = {change.subscription_id: change for change in index.publish(message)}
@@ -73,7 +73,7 @@ def test_a_town_of_subscriptions(space, max_error):
         for id, terms in before.items():
             assert (terms != terms_of(index.top(id))) == (id in told)
         if number == 100:
-            index.subscribe_many(subscriptions[350:])
+            index.subscribe_many(subscriptions[1800:])
         if number == 150:
             for each in subscriptions[1::3]:
                 index.unsubscribe(each.id)
