@@ -4,9 +4,10 @@ from random import Random
 
 import pytest
 
+from nearcast.batches import MessageBatch
 from nearcast.checks.trending.samples import terms_of
 from nearcast.model import Message, NearbyTrendingSubscription, Point, Space
-from nearcast.trending import ScanTrending, TermFields
+from nearcast.trending import ParallelTermFields, ScanTrending, TermFields
 from nearcast.trending.term_fields import _cells
 
 LEFT_OUT = 1e-9
@@ -61,10 +62,10 @@ def test_a_town_of_subscriptions(space, max_error):
     oracle = ScanTrending.from_settings(index.settings())
     subscriptions = [
         NearbyTrendingSubscription(n, place(random, space, 0.05), k=random.choice([1, 5, 10]))
-        for n in range(400)
+        for n in range(2000)
     ]
-    index.subscribe_many(subscriptions[:350])
-    sample = subscriptions[::16]
+    index.subscribe_many(subscriptions[:1800])
+    sample = subscriptions[::80]
     for number, message in enumerate(a_stream(space, 240)):
         before = {each.id: terms_of(index.top(each.id)) for each in sample if each.id in index}
         told = {change.subscription_id: change for change in index.publish(message)}
@@ -72,7 +73,7 @@ def test_a_town_of_subscriptions(space, max_error):
         for id, terms in before.items():
             assert (terms != terms_of(index.top(id))) == (id in told)
         if number == 100:
-            index.subscribe_many(subscriptions[350:])
+            index.subscribe_many(subscriptions[1800:])
         if number == 150:
             for each in subscriptions[1::3]:
                 index.unsubscribe(each.id)
@@ -102,3 +103,45 @@ def test_terms_that_fade_are_forgotten():
             sizes.append((index.stats().terms, index.stats().documents))
     assert max(sizes[3:]) <= (2 * sizes[2][0], 2 * sizes[2][1])
     index.check()
+
+
+@pytest.mark.parametrize("make_index", [TermFields, ParallelTermFields])
+def test_who_is_at_the_same_place_shares_a_list_and_is_told_of_it(make_index):
+    index = make_index(half_life=60.0)
+    houses = [place(Random(n), Space.EARTH, 0.05) for n in range(5)]
+    index.subscribe_many(
+        [NearbyTrendingSubscription(n, houses[n % 5], k=1 + n // 5 % 2) for n in range(100)]
+    )
+    halves = [index] if make_index is TermFields else index._halves
+    assert sum(int(half._cells.head[:, _cells.WIDTH].sum()) for half in halves) == 10
+    told = index.publish(Message("m", text="Rain and more rain", at=houses[0], time=0.0))
+    assert sorted(change.subscription_id for change in told) == list(range(100))
+    for n in range(0, 100, 2):
+        index.unsubscribe(n)
+    index.check()
+    assert index.subscribe(NearbyTrendingSubscription(1, houses[3], k=1)) == []
+    assert index.top(1) == index.top(3)
+    batch = MessageBatch.from_messages(
+        [Message("n", text="Bus bus bus bus", at=houses[0], time=1.0)], space=Space.EARTH
+    )
+    assert index.publish_batch(batch).tolist() == [50]
+    index.check()
+    for n in range(1, 100, 2):
+        index.unsubscribe(n)
+    index.check()
+    assert len(index) == 0
+
+
+def test_newcomers_where_others_are_make_no_cell_anew():
+    index = make(Space.EARTH, 0.01)
+    homes = [place(Random(n), Space.EARTH, 0.05) for n in range(20)]
+    index.subscribe_many([NearbyTrendingSubscription(n, at, k=3) for n, at in enumerate(homes)])
+    for message in a_stream(Space.EARTH, 30):
+        index.publish(message)
+    before = index.stats().refilled
+    index.subscribe_many(
+        [NearbyTrendingSubscription(f"too {n}", at, k=3) for n, at in enumerate(homes)]
+    )
+    assert index.stats().refilled == before
+    assert all(index.top(f"too {n}") == index.top(n) for n in range(20))
+    assert len(index) == 40

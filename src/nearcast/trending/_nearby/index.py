@@ -110,6 +110,10 @@ class FlatNearby(NearbyIndex):
     def _read(self, slot: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """The terms of a list and their scores in weights."""
 
+    def _owners(self, touched: int) -> list[int]:
+        """The slots that have a list of `Touched`, which has this there as its `slot`."""
+        return [touched]
+
     @abstractmethod
     def _wanted(self, slot: int) -> tuple[float, float, int]:
         """lon, lat and k of a subscription."""
@@ -214,16 +218,19 @@ class FlatNearby(NearbyIndex):
 
     def _changes(self, besides: int = -1) -> list[TermsChange]:
         """The lists that this step has changed."""
-        touched, changes = self._touched, []
+        touched = self._touched
+        changes: list[TermsChange] = []
         for n in range(int(touched.counts[LISTS])):
-            slot = int(touched.slot[n])
-            if slot == besides:
-                continue
+            slots = self._owners(int(touched.slot[n]))
             numbers = touched.term[touched.start[n] : touched.start[n + 1]].tolist()
             before = tuple(self._vocabulary.term(number) for number in numbers)
-            change = terms_change(self._ids.id_of(slot), before, self._terms_of(slot, self.now))
-            if change:
-                changes.append(change)
+            after = self._terms_of(slots[0], self.now)
+            told = (
+                terms_change(self._ids.id_of(slot), before, after)
+                for slot in slots
+                if slot != besides
+            )
+            changes.extend(change for change in told if change)
         return changes
 
     # ------------------------------------------------------------------ looking things up

@@ -12,6 +12,8 @@ from nearcast.space import EARTH_RADIUS
 from nearcast.space._kernels import haversine
 
 DEGREE = math.pi / 180.0
+LONG_ANGLE = 0.8
+LONG_WAY = LONG_ANGLE * EARTH_RADIUS
 LONGEST_ON_EARTH = math.pi * EARTH_RADIUS
 
 
@@ -60,12 +62,27 @@ def way(dx, dy, dz, on_earth):
     straight = math.sqrt(dx * dx + dy * dy + dz * dz)
     if not on_earth:
         return straight
-    sine = straight / (2.0 * EARTH_RADIUS)
-    if sine > 0.4:
-        return 2.0 * EARTH_RADIUS * math.asin(min(1.0, sine))
-    # The series of the arc sine; what is left out is below 1e-6 of it.
+    if straight > LONG_WAY:
+        return 2.0 * EARTH_RADIUS * math.asin(min(1.0, straight / (2.0 * EARTH_RADIUS)))
+    return short_way(straight, 1.0 / EARTH_RADIUS)
+
+
+@leaf
+def short_way(straight, curvature):
+    """The distance of two spots that are no LONG_WAY apart, from the straight line between them.
+
+    `curvature` is that of the Earth, 0 of a plane. No branch and no division keeps a loop from
+    doing several at a time. The series of the arc sine; what is left out is below 1e-6 of it.
+    """
+    sine = 0.5 * straight * curvature
     q = sine * sine
     more = q * (
         1.0 / 6.0 + q * (3.0 / 40.0 + q * (15.0 / 336.0 + q * (105.0 / 3456.0 + q * 0.0224)))
     )
     return straight * (1.0 + more)
+
+
+@leaf
+def curvature_of(on_earth):
+    """As `short_way` wants it."""
+    return 1.0 / EARTH_RADIUS if on_earth else 0.0

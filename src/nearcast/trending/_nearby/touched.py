@@ -1,6 +1,6 @@
 """Lists that a step may have changed, as they were before it.
 
-slot   int32[L]      the subscription
+slot   int32[L]      the subscription, or the number of what has the list; see `_owners`
 start  int64[L + 1]  list l had term[start[l]:start[l + 1]], best first
 term   int32[T]
 counts int64[9]      LISTS of this step; STEP, its number; since the index was made: CANDIDATES,
@@ -40,14 +40,15 @@ def none_touched() -> Touched:
 
 
 @inner
-def with_room(touched, entries):
-    """Room for one list more, of so many terms."""
+def with_room(touched, more, entries):
+    """Room for so many lists more, of so many terms together."""
     lists = touched.counts[LISTS]
-    if lists < len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
+    if lists + more <= len(touched.slot) and touched.start[lists] + entries <= len(touched.term):
         return touched
     slot, start, term = touched.slot, touched.start, touched.term
-    if lists == len(slot):
-        slot, start = larger(slot, 2 * lists), larger(start, 2 * lists + 1)
+    if lists + more > len(slot):
+        size = 2 * (lists + more)
+        slot, start = larger(slot, size), larger(start, size + 1)
     if start[lists] + entries > len(term):
         term = larger(term, 2 * (start[lists] + entries))
     return Touched(slot, start, term, touched.counts)

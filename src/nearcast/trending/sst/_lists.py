@@ -94,7 +94,7 @@ def remember(touched, lists, slot):
         return touched
     lists.head[slot, STAMP] = touched.counts[STEP]
     listed = lists.head[slot, LISTED]
-    touched = with_room(touched, listed)
+    touched = with_room(touched, 1, listed)
     n = touched.counts[LISTS]
     begin = touched.start[n]
     touched.slot[n] = slot

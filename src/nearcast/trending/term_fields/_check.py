@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
+
 import numpy as np
+from numpy.typing import NDArray
 
 from nearcast.trending._nearby.documents import Documents
 from nearcast.trending._nearby.places import Rules
@@ -25,28 +29,77 @@ def check_arrays(cells: Cells, tree: Tree, documents: Documents, rules: Rules) -
             assert tree.ball[node, FLOOR] == min(tree.ball[left, FLOOR], tree.ball[right, FLOOR])
             assert tree.link[left, PARENT] == tree.link[right, PARENT] == node
     assert not documents.mark.any()
+    _check_pieces(cells)
+
+
+def _check_pieces(cells: Cells) -> None:
+    """What cells have of rows and of `near` is theirs alone, and within what is in use."""
+    rows, nears = [], []
+    for c in range(int(cells.ends[_cells.CELLS])):
+        first, columns, _, row, height = cells.head[c, :5].tolist()
+        rows.append((row, row + height))
+        for piece in cells.piece[first // _cells.BLOCK :][: columns // _cells.BLOCK].tolist():
+            nears.append((piece, piece + height))
+    for spans, end in ((rows, _cells.ROWS_END), (nears, _cells.NEARS)):
+        spans.sort()
+        assert all(this[1] <= following[0] for this, following in pairwise(spans))
+        assert all(0 <= begin <= last <= cells.ends[end] for begin, last in spans)
+
+
+def _check_members(cells: Cells, g: int) -> None:
+    slot, members = cells.group[g, [_cells.FIRST, _cells.MEMBERS]].tolist()
+    before = -1
+    for _ in range(members):
+        following = int(cells.member[slot, _cells.NEXT])
+        assert cells.member[slot].tolist() == [g, following, before]
+        before, slot = slot, following
+    assert members > 0
+    assert slot == -1
+
+
+def _rooms(scores: NDArray[np.float64], mine: list[int], limit: float) -> NDArray[np.float64]:
+    """How much each row may grow until a list is wrong, while others do not."""
+    least, rooms = inf, np.zeros(len(scores))
+    for row in mine:
+        rooms[row] = limit * least - scores[row]
+        least = min(least, scores[row])
+    others = np.setdiff1d(np.arange(len(scores)), mine)
+    rooms[others] = limit * least - scores[others]
+    return rooms
 
 
 def _check_cell(cells: Cells, c: int, rules: Rules) -> None:
-    first, columns, width, row, rows, height, near, order, depth = cells.head[c, :9].tolist()
+    first, columns, width, row, rows, height, order, depth = cells.head[c, :8].tolist()
     assert width <= columns
     assert height <= rows
     terms = cells.term[row : row + height]
     assert len(set(terms.tolist())) == height
-    field = cells.field[row : row + height, : _cells.SLACK]
+    block, pieces = _cells.BLOCK, cells.piece[first // _cells.BLOCK :][: -(-width // _cells.BLOCK)]
+    assert first % block == columns % block == 0
+    nears = [cells.near[at : at + height] for at in pieces]
+    limits = np.array([cells.limit[at : at + height] for at in pieces])
+    field = cells.field[row : row + height, : _cells.GROWN]
+    if width > 0:
+        next_limit = cells.field[row : row + height, _cells.NEXT_LIMIT]
+        assert (next_limit <= limits.min(axis=0)).all()
     limit = 1.0 + rules.patience + 1e-9
     for j in range(width):
-        slot, k, listed, _ = cells.column[first + j].tolist()
-        assert cells.where[slot].tolist() == [c, j]
-        u, v = cells.at[first + j, [_cells.ALONG_U, _cells.ALONG_V]].tolist()
+        g, k, listed, _ = cells.column[first + j].tolist()
+        assert cells.group[g, [_cells.CELL, _cells.COLUMN]].tolist() == [c, j]
+        _check_members(cells, g)
+        u, v = cells.along[first + j], cells.across[first + j]
         assert np.hypot(u, v) <= cells.frame[c, _cells.REACH]
-        scores = cells.near[near + j : near + j + height * columns : columns] + field @ np.array(
+        scores = nears[j // block][:, j % block] + field @ np.array(
             [1.0, u, v, u * u, u * v, v * v]
         )
         mine = cells.order[order + j * depth : order + j * depth + listed].tolist()
         assert len(set(mine)) == listed == min(k, height)
         shown = scores[mine]
         assert (shown[1:] <= limit * np.minimum.accumulate(shown)[:-1]).all()
+        grown = cells.field[row : row + height, _cells.GROWN]
+        rooms = _rooms(scores, mine, limit)
+        left = limits[j // block] - grown
+        assert (left <= rooms + 1e-9 * scores.max(initial=0.0)).all()
         if listed == k:
             others = np.delete(scores, mine)
             assert (others <= limit * shown.min()).all()

@@ -7,10 +7,12 @@ from nearcast.inner import inner
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.places import spot
-from nearcast.trending._nearby.touched import CHANGED, STEP, next_step
+from nearcast.trending._nearby.touched import CHANGED, next_step
 from nearcast.trending.nearby import LONGEST_MEMORY
 from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
+    ALL_LISTS,
+    BLOCK,
     CAPACITY,
     CELLS,
     COLUMN,
@@ -21,33 +23,37 @@ from nearcast.trending.term_fields._cells import (
     FIRST_COLUMN,
     FIRST_ROW,
     FLOOR,
+    GROUP,
     HEIGHT,
     LAT,
     LISTED,
     LON,
-    LOOKED,
-    NEAR,
+    MEMBERS,
     NEARS,
     NODE,
+    OF,
     ORDER,
     REACH,
     ROWS,
     ROWS_END,
-    SLOT,
-    SOME_ROWS,
     WIDTH,
-    move_cell,
+    column_for,
+    join,
+    move_columns,
+    move_rows,
     new_cell,
+    part,
     place_middle,
     put_column,
     take_column,
-    with_blocks,
+    with_room_for_cell,
 )
+from nearcast.trending.term_fields._cells import CELL as IN_CELL
 from nearcast.trending.term_fields._lists import (
     column_scores,
     count_changed,
-    look_at_lists,
-    look_at_rows,
+    look_at_blocks,
+    look_at_cell,
 )
 from nearcast.trending.term_fields._rows import build
 from nearcast.trending.term_fields._spread import spread, welcome
@@ -74,9 +80,9 @@ UNBUILT = -1.0  # as the reach of a cell whose rows do not fit its columns
 
 @inner
 def keep_side(cells, c, axis, value, right, rules):
-    """Of a cell's columns those on one side stay.  O(columns * rows)."""
+    """Of a cell's columns those on one side stay, without what they have.  O(columns)."""
     head = cells.head[c]
-    first, near, order, depth = head[FIRST_COLUMN], head[NEAR], head[ORDER], head[DEPTH]
+    first, order, depth = head[FIRST_COLUMN], head[ORDER], head[DEPTH]
     kept = 0
     for j in range(head[WIDTH]):
         place = spot(cells.at[first + j, LON], cells.at[first + j, LAT], rules.on_earth)
@@ -84,13 +90,10 @@ def keep_side(cells, c, axis, value, right, rules):
             continue
         cells.column[first + kept] = cells.column[first + j]
         cells.at[first + kept] = cells.at[first + j]
-        for i in range(head[HEIGHT]):
-            row = near + i * head[COLUMNS]
-            cells.near[row + kept] = cells.near[row + j]
         for p in range(cells.column[first + j, LISTED]):
             cells.order[order + kept * depth + p] = cells.order[order + j * depth + p]
-        slot = cells.column[first + kept, SLOT]
-        cells.where[slot, 0], cells.where[slot, COLUMN] = c, kept
+        g = cells.column[first + kept, GROUP]
+        cells.group[g, IN_CELL], cells.group[g, COLUMN] = c, kept
         kept += 1
     head[WIDTH] = kept
 
@@ -134,8 +137,9 @@ def divide(cells, tree, c, rules):
     cells.frame[other] = cells.frame[c]
     cells.head[other, DIRTY] = 0
     columns, rows, depth = cells.head[c, COLUMNS], cells.head[c, ROWS], cells.head[c, DEPTH]
-    cells = with_blocks(cells, columns, rows, rows * columns, depth * columns)
-    move_cell(cells, cells, other, columns, rows, depth)
+    cells = with_room_for_cell(cells, columns, rows, columns // BLOCK, depth * columns)
+    move_columns(cells, cells, other, columns, depth)
+    move_rows(cells, cells, other, rows)
     keep_side(cells, c, longest, value, np.bool_(False), rules)
     keep_side(cells, other, longest, value, np.bool_(True), rules)
     for side in range(2):
@@ -165,7 +169,13 @@ def subscribe_all(state, slot, k, at, spelling, rules):
         x, y, z = spot(lon, lat, rules.on_earth)
         node = leaf_of(tree, x, y, z)
         c = np.int64(tree.link[node, CELL])
-        cells = put_column(cells, c, slot[n], k[n], lon, lat)
+        j = column_for(cells, c, k[n], lon, lat)
+        if j >= 0:
+            join(cells, cells.column[cells.head[c, FIRST_COLUMN] + j, GROUP], slot[n])
+            continue
+        cells = put_column(cells, c, k[n], lon, lat)
+        at_end = cells.head[c, FIRST_COLUMN] + cells.head[c, WIDTH] - 1
+        join(cells, cells.column[at_end, GROUP], slot[n])
         cells.frame[c, REACH] = UNBUILT
         if cells.head[c, WIDTH] > CAPACITY:
             cells, tree = divide(cells, tree, c, rules)
@@ -182,14 +192,12 @@ def clean(cells, tree, touched, spelling, rules):
     """Lists of dirty cells are right again."""
     for n in range(cells.ends[DIRTIES]):
         c = np.int64(cells.dirty[n])
-        is_short = cells.head[c, DIRTY] == SOME_ROWS and (
-            rules.patience > 0.0 and cells.head[c, LOOKED] != touched.counts[STEP]
-        )
+        is_whole = cells.head[c, DIRTY] == ALL_LISTS or rules.patience <= 0.0
         cells.head[c, DIRTY] = 0
-        if is_short:
-            touched = look_at_rows(cells, c, touched, spelling, rules)
+        if is_whole:
+            tree, touched = look_at_cell(cells, tree, c, touched, spelling, rules)
         else:
-            tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+            touched = look_at_blocks(cells, c, touched, spelling, rules)
     cells.ends[DIRTIES] = 0
     return tree, touched
 
@@ -197,7 +205,9 @@ def clean(cells, tree, touched, spelling, rules):
 @njit(cache=True, nogil=True)
 def unsubscribe_one(cells, slot):
     """A subscription goes."""
-    take_column(cells, slot)
+    g = part(cells, slot)
+    if cells.group[g, MEMBERS] == 0:
+        take_column(cells, g)
 
 
 # ---------------------------------------------------------------- documents
@@ -224,6 +234,8 @@ def pass_time(state, now, spelling, rules):
     if scale != 1.0:
         cells.field[: cells.ends[ROWS_END]] *= scale
         cells.near[: cells.ends[NEARS]] *= scale
+        cells.free[:] = 0  # what leads from one free piece to the next is scaled as well
+        cells.limit[: cells.ends[NEARS]] *= scale
         cells.frame[: cells.ends[CELLS], FLOOR] *= scale
         for node in range(tree.counts[NODES]):
             tree.ball[node, nodes.FLOOR] *= scale
@@ -293,7 +305,8 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
 @njit(cache=True, nogil=True)
 def read_list(cells, slot, term, score):
     """The list of a subscription, in weights: how many terms.  O(rows)."""
-    c, j = cells.where[slot, 0], cells.where[slot, COLUMN]
+    group = cells.group[cells.member[slot, OF]]
+    c, j = group[IN_CELL], group[COLUMN]
     head = cells.head[c]
     scores = np.empty(head[HEIGHT])
     column_scores(cells, c, j, scores)

@@ -1,40 +1,59 @@
 """Which terms are rows of a cell, and what documents give them."""
 
+import math
+
 import numpy as np
+from numba import njit
 
 from nearcast.inner import inner, leaf
 from nearcast.trending._nearby import documents as columns_of
 from nearcast.trending._nearby.documents import HELD, LOST, MASS, START, WEIGHT
-from nearcast.trending._nearby.places import way
-from nearcast.trending._nearby.touched import COMPUTED, REFILLED
+from nearcast.trending._nearby.places import LONG_ANGLE, curvature_of, short_way, way
+from nearcast.trending._nearby.touched import COMPUTED, REFILLED, with_room
 from nearcast.trending.term_fields._cells import (
     ALL_LISTS,
+    BLOCK,
+    COLUMN,
     COLUMNS,
     DEPTH,
     FIRST_COLUMN,
     FIRST_ROW,
+    GROUP,
     HEIGHT,
     LISTED,
-    NEAR,
+    NEXT_LIMIT,
     ORDER,
     REACH,
     ROWS,
+    SOME_LISTS,
     WIDTH,
     K,
+    U,
+    V,
     X,
     Y,
     Z,
-    column_distance,
+    blocks_of,
+    coefficients,
     far_field,
+    has_fields,
     is_far,
+    is_smooth,
+    near_columns,
+    near_of,
     place_middle,
     resized,
     rows_up_to,
     seen_from,
+    short_turn,
     soil,
 )
 from nearcast.trending.term_fields._lists import remember, renumber
 from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
+
+TOGETHER = 64  # documents whose weights and spots are side by side
+TINY = 1e-300
+BEYOND = -1.0  # as the limit of a row that was not looked at yet
 
 
 @leaf
@@ -49,29 +68,90 @@ def add_to_field(field, weight, far, u, v, rules):
     field[5] += weight * c5
 
 
-@leaf
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
+def add_far_ones(count, group, frame, a, curvature, field_error, field):
+    """Documents that are far, but no LONG_WAY, are added to a field.  Several at a time.
+
+    `group` has their spots, in rows, and their weights; the weight of one that is added is 0 then.
+    """
+    x, y, z, weights = group[0], group[1], group[2], group[3]
+    f0, f1, f2, f3, f4, f5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for n in range(count):
+        dx, dy, dz = x[n] - frame[X], y[n] - frame[Y], z[n] - frame[Z]
+        straight = math.sqrt(dx * dx + dy * dy + dz * dz)
+        far = short_way(straight, curvature)
+        is_field = is_smooth(far, frame[REACH], a, field_error) & (
+            straight * curvature < LONG_ANGLE
+        )
+        weight = weights[n] if is_field else 0.0
+        weights[n] = 0.0 if is_field else weights[n]
+        far = far if is_field else 1.0
+        u = dx * frame[U] + dy * frame[U + 1] + dz * frame[U + 2]
+        v = dx * frame[V] + dy * frame[V + 1] + dz * frame[V + 2]
+        across = 1.0 / max(math.sqrt(u * u + v * v), TINY)
+        value = 1.0 / (a + far)
+        turn = short_turn(value * value / far, far * curvature)
+        c0, c1, c2, c3, c4, c5 = coefficients(value, turn, u * across, v * across)
+        f0 += weight * c0
+        f1 += weight * c1
+        f2 += weight * c2
+        f3 += weight * c3
+        f4 += weight * c4
+        f5 += weight * c5
+    field[0] += f0
+    field[1] += f1
+    field[2] += f2
+    field[3] += f3
+    field[4] += f4
+    field[5] += f5
+
+
+@inner
 def fill_row(cells, c, i, documents, rules):
     """A row from the documents of its term alone.  O(documents), and columns for near ones."""
     head, frame = cells.head[c], cells.frame[c]
-    first, near = head[FIRST_COLUMN], head[NEAR] + i * head[COLUMNS]
+    blocks = blocks_of(head[WIDTH])
     field = cells.field[head[FIRST_ROW] + i]
     term = cells.term[head[FIRST_ROW] + i]
     field[:] = 0.0
-    cells.near[near : near + head[WIDTH]] = 0.0
-    start, place = documents.lists[term, START], documents.place
-    for p in range(start, start + documents.lists[term, HELD]):
-        d = documents.doc[p]
-        weight = documents.times[p] * place[d, WEIGHT]
-        x, y, z = place[d, columns_of.X], place[d, columns_of.Y], place[d, columns_of.Z]
-        far, u, v = seen_from(frame, x, y, z, rules.on_earth)
-        if is_far(far, frame[REACH], rules):
-            add_to_field(field, weight, far, u, v, rules)
-            continue
-        lon, lat = place[d, columns_of.LON], place[d, columns_of.LAT]
-        for j in range(head[WIDTH]):
-            cells.near[near + j] += weight / (
-                rules.a + column_distance(cells, first + j, lon, lat, x, y, z, rules)
-            )
+    field[NEXT_LIMIT] = BEYOND
+    for b in range(blocks):
+        at = near_of(cells.piece, head, i, b * BLOCK)
+        cells.near[at] = 0.0
+        cells.limit[at] = BEYOND
+    own, group, place = np.empty(blocks * BLOCK), np.empty((4, TOGETHER)), documents.place
+    begin = documents.lists[term, START]
+    end = begin + documents.lists[term, HELD]
+    while begin < end:
+        count = min(TOGETHER, end - begin)
+        for n in range(count):
+            d = documents.doc[begin + n]
+            group[0, n], group[1, n] = place[d, columns_of.X], place[d, columns_of.Y]
+            group[2, n] = place[d, columns_of.Z]
+            group[3, n] = documents.times[begin + n] * place[d, WEIGHT]
+        if has_fields(frame[REACH], rules):
+            curvature = curvature_of(rules.on_earth)
+            add_far_ones(count, group, frame, rules.a, curvature, rules.field_error, field)
+        for n in range(count):
+            if group[3, n] > 0.0:
+                d = documents.doc[begin + n]
+                add_one(cells, c, i, place[d], group[3, n], rules, own)
+        begin += count
+
+
+@leaf
+def add_one(cells, c, i, place, weight, rules, own):
+    """A document for a row, wherever it is.  O(1), O(columns) for a near one."""
+    head, frame = cells.head[c], cells.frame[c]
+    x, y, z = place[columns_of.X], place[columns_of.Y], place[columns_of.Z]
+    far, u, v = seen_from(frame, x, y, z, rules.on_earth)
+    if is_far(far, frame[REACH], rules):
+        add_to_field(cells.field[head[FIRST_ROW] + i], weight, far, u, v, rules)
+        return
+    lon, lat = place[columns_of.LON], place[columns_of.LAT]
+    near_columns(cells, c, lon, lat, x, y, z, far, rules, own)
+    for j in range(head[WIDTH]):
+        cells.near[near_of(cells.piece, head, i, j), j % BLOCK] += weight * own[j]
 
 
 @leaf
@@ -123,7 +203,7 @@ def add_row(cells, c, term, documents, touched, rules):
     cells.term[head[FIRST_ROW] + i] = term
     fill_row(cells, c, i, documents, rules)
     touched.counts[COMPUTED] += head[WIDTH]
-    soil(cells, c, ALL_LISTS)
+    soil(cells, c, SOME_LISTS)
     return cells
 
 
@@ -168,6 +248,32 @@ def fitting_terms(cells, c, documents, rules):
 
 
 @inner
+def side_by_side(cells, c):
+    """The columns of a cell in the order of blocks of neighbours: in strips, and within a strip
+    from one end to the other.  O(columns * log(columns))."""
+    head = cells.head[c]
+    first, width, depth = head[FIRST_COLUMN], head[WIDTH], head[DEPTH]
+    begin, end = head[ORDER], head[ORDER] + width * depth
+    blocks = blocks_of(width)
+    strip = blocks_of(np.int64(width / math.sqrt(blocks))) * BLOCK
+    by_place = np.argsort(cells.along[first : first + width])
+    for left in range(0, width, strip):
+        mine = by_place[left : left + strip]
+        mine[:] = mine[np.argsort(cells.across[first + mine])]
+    cells.column[first : first + width] = cells.column[first + by_place]
+    cells.at[first : first + width] = cells.at[first + by_place]
+    cells.along[first : first + width] = cells.along[first + by_place]
+    cells.across[first : first + width] = cells.across[first + by_place]
+    order = cells.order[begin:end].copy()
+    for j in range(width):
+        source = by_place[j] * depth
+        cells.order[begin + j * depth : begin + (j + 1) * depth] = order[source : source + depth]
+        cells.group[cells.column[first + j, GROUP], COLUMN] = j
+    cells.along[first + width : first + head[COLUMNS]] = 0.0  # vacant ones have numbers as well
+    cells.across[first + width : first + head[COLUMNS]] = 0.0
+
+
+@inner
 def build(cells, tree, c, documents, touched, rules):
     """A cell from its columns and the documents; lists stay as far as their terms are there.
 
@@ -179,6 +285,7 @@ def build(cells, tree, c, documents, touched, rules):
         soil(cells, c, ALL_LISTS)
         return cells, touched
     place_middle(cells, c, rules)
+    side_by_side(cells, c)
     terms = fitting_terms(cells, c, documents, rules)
     old = cells.term[head[FIRST_ROW] : head[FIRST_ROW] + head[HEIGHT]].copy()
     new = np.full(len(old), -1, np.int64)
@@ -198,13 +305,14 @@ def build(cells, tree, c, documents, touched, rules):
             new[i] = height
             more[height] = old[i]
             height += 1
+    touched = with_room(touched, head[WIDTH], head[WIDTH] * head[DEPTH])
     for j in range(head[WIDTH]):
         for p in range(cells.column[head[FIRST_COLUMN] + j, LISTED]):
             if new[cells.order[head[ORDER] + j * head[DEPTH] + p]] < 0:
-                touched = remember(touched, cells, head, j)
+                remember(touched, cells, head, j)
     renumber(cells, head, new)
     head[HEIGHT] = 0
-    rows, columns = rows_up_to(height), head[WIDTH]
+    rows, columns = rows_up_to(height), blocks_of(head[WIDTH]) * BLOCK
     depth = min(deepest(cells, head), rows)
     cells = resized(cells, c, columns, rows, depth)
     cells.term[head[FIRST_ROW] : head[FIRST_ROW] + height] = more[:height]

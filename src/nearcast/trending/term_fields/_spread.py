@@ -10,25 +10,25 @@ from nearcast.trending._nearby.places import way
 from nearcast.trending._nearby.touched import CANDIDATES, STEP
 from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
+    BLOCK,
     CELLS,
-    COLUMNS,
-    FIRST_COLUMN,
     FIRST_ROW,
     FLOOR,
+    GROWN,
     HEIGHT,
     LOOKED,
-    NEAR,
+    NEXT_LIMIT,
     REACH,
-    SLACK,
-    SOME_ROWS,
+    SOME_LISTS,
     WIDTH,
-    column_distance,
     far_field,
     is_far,
+    near_columns,
+    near_of,
     seen_from,
     soil,
 )
-from nearcast.trending.term_fields._lists import look_at_lists
+from nearcast.trending.term_fields._lists import look_at_cell
 from nearcast.trending.term_fields._rows import add_row, most_within, row_of
 from nearcast.trending.term_fields._tree import (
     ALL_HAVE_IT,
@@ -66,14 +66,13 @@ def marked_rows(cells, documents, begin, end, found):
         for n in range(before, total):
             row = first + (found[n] & 0xFFFF)
             prefetch_row(cells.field, row)
-            prefetch_row(cells.field, row + 1)  # where this one ends
     return found, total
 
 
 @inner
 def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
     """To every row of the terms that are marked.  O(rows), and columns of cells that are near."""
-    own, found = np.empty(256), np.empty(1024, np.int64)
+    own, found = np.zeros(512), np.empty(1024, np.int64)
     heads, field, nears = cells.head, cells.field, cells.near
     for begin in range(0, cells.ends[CELLS], TOGETHER):
         end = min(begin + TOGETHER, cells.ends[CELLS])
@@ -93,15 +92,9 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                 if is_field:
                     c0, c1, c2, c3, c4, c5 = far_field(far, u, v, rules)
                 else:
-                    if width > len(own):
-                        own = np.empty(2 * width)
-                    for j in range(width):
-                        own[j] = weight / (
-                            rules.a
-                            + column_distance(
-                                cells, heads[c, FIRST_COLUMN] + j, lon, lat, x, y, z, rules
-                            )
-                        )
+                    if width + BLOCK > len(own):
+                        own = np.zeros(2 * (width + BLOCK))
+                    near_columns(cells, c, lon, lat, x, y, z, far, rules, own)
                     touched.counts[CANDIDATES] += width
             r, times = first + i, documents.mark[cells.term[first + i]]
             amount = times * weight
@@ -113,12 +106,13 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                 field[r, 4] += amount * c4
                 field[r, 5] += amount * c5
             else:
-                near = heads[c, NEAR] + i * heads[c, COLUMNS]
-                for j in range(width):
-                    nears[near + j] += times * own[j]
-            field[r, SLACK] -= amount * most
-            if field[r, SLACK] < 0.0:
-                soil(cells, c, SOME_ROWS)
+                for begin_of in range(0, width, BLOCK):
+                    near = near_of(cells.piece, heads[c], i, begin_of)
+                    for j in range(BLOCK):
+                        nears[near, j] += amount * own[begin_of + j]
+            field[r, GROWN] += amount * most
+            if field[r, GROWN] > field[r, NEXT_LIMIT]:
+                soil(cells, c, SOME_LISTS)
 
 
 @inner
@@ -179,7 +173,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
         if bound > MARGIN * ball[nodes.FLOOR] and c >= 0:
             if cells.head[c, LOOKED] != touched.counts[STEP]:
                 began = begins(touched.counts)
-                tree, touched = look_at_lists(cells, tree, c, touched, spelling, rules)
+                tree, touched = look_at_cell(cells, tree, c, touched, spelling, rules)
                 ends(touched.counts, UPDATING, began)
             if bound > MARGIN * cells.frame[c, FLOOR]:
                 cells = add_row(cells, c, term, documents, touched, rules)

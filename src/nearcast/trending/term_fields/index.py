@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from nearcast.trending._columns import DocumentColumns
 from nearcast.trending._nearby.index import FlatNearby
 from nearcast.trending.term_fields._cells import (
+    CELL,
+    COLUMN,
+    FIRST,
     FIRST_COLUMN,
     LAT,
     LON,
+    NEXT,
+    OF,
     Cells,
     K,
     no_cells,
@@ -36,7 +41,8 @@ class TermFields(FlatNearby):
     the function of each term that may be in their lists; a document that is far off, against the
     size of the cell, is added to six coefficients, one that is near to each person. A cell looks at
     its lists when a term may have grown past another one somewhere in it. A tree over the cells
-    knows how much a term may grow before it comes near to any list below a node.
+    knows how much a term may grow before it comes near to any list below a node. Who wants as
+    many terms at exactly the same place shares a list.
 
     What is promised, of scores that the definition gives: those of `top` are off by `max_error` at
     the most, and a term that is missing, or stands too low, would not be in its place by more than
@@ -64,10 +70,10 @@ class TermFields(FlatNearby):
     def _enter(
         self, slots: NDArray[np.int32], k: NDArray[np.int32], at: NDArray[np.float64]
     ) -> None:
-        where, size = self._cells.where, int(slots.max()) + 1
-        if size > len(where):
-            more = np.full((size + size // 8 - len(where), 2), -1, np.int32)
-            self._cells = self._cells._replace(where=np.concatenate([where, more]))
+        member, size = self._cells.member, int(slots.max()) + 1
+        if size > len(member):
+            more = np.full((size + size // 8 - len(member), 3), -1, np.int32)
+            self._cells = self._cells._replace(member=np.concatenate([member, more]))
         self._state = subscribe_all(
             self._state, slots, k, at, self._vocabulary.spelling(), self._rules
         )
@@ -98,8 +104,16 @@ class TermFields(FlatNearby):
         listed = read_list(self._cells, slot, term, score)
         return term[:listed], score[:listed]
 
+    def _owners(self, touched: int) -> list[int]:
+        owners, slot = [], int(self._cells.group[touched, FIRST])
+        while slot >= 0:
+            owners.append(slot)
+            slot = int(self._cells.member[slot, NEXT])
+        return owners
+
     def _wanted(self, slot: int) -> tuple[float, float, int]:
-        cell, column = self._cells.where[slot].tolist()
+        group = self._cells.member[slot, OF]
+        cell, column = self._cells.group[group, [CELL, COLUMN]].tolist()
         at = int(self._cells.head[cell, FIRST_COLUMN]) + column
         lon, lat = self._cells.at[at, [LON, LAT]].tolist()
         return lon, lat, int(self._cells.column[at, K])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
+from struct import pack
 from typing import Any, Self, TypeVar
 from zlib import crc32
 
@@ -14,12 +15,11 @@ from numpy.typing import NDArray
 
 from nearcast import storage
 from nearcast.batches import MessageBatch
-from nearcast.boolean.index import possible_id
 from nearcast.model import Id, Message, NearbyTrendingSubscription
 from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import NearbyIndex
 from nearcast.trending.term_fields.index import TermFields
-from nearcast.trending.terms_change import Terms, TermsChange
+from nearcast.trending.terms_change import Terms, TermsChange, terms_change
 
 _Result = TypeVar("_Result")
 HALVES = 2
@@ -30,7 +30,7 @@ class ParallelTermFields(NearbyIndex):
 
     What a document costs is mostly what it does to lists, and that is shared; documents and terms
     are there twice. Answers are those of `TermFields`; its promises are too. To which half a
-    subscription belongs depends on its id alone.
+    subscription belongs depends on its place alone: those at the same place share a list.
 
     >>> from nearcast.model import Point
     >>> index = ParallelTermFields(half_life=3600.0)
@@ -46,15 +46,24 @@ class ParallelTermFields(NearbyIndex):
         self._threads = ThreadPoolExecutor(HALVES - 1)
 
     def subscribe(self, subscription: AnyTrending) -> list[TermsChange]:
-        self._check_subscription(subscription)
-        return self._half(subscription.id).subscribe(subscription)
+        self._halves[0].check_many([subscription])
+        assert isinstance(subscription, NearbyTrendingSubscription)
+        id, number = subscription.id, _half_of(subscription)
+        half, other = self._halves[number], self._halves[1 - number]
+        if id not in other:
+            return half.subscribe(subscription)
+        before = tuple(term for term, _ in other.top(id))
+        other.unsubscribe(id)
+        others = [change for change in half.subscribe(subscription) if change.subscription_id != id]
+        change = terms_change(id, before, half.top(id))
+        return [change, *others] if change else others
 
     def subscribe_many(self, subscriptions: list[Any]) -> None:
         self._halves[0].check_many(subscriptions)
         mine: dict[int, list[Any]] = {half: [] for half in range(HALVES)}
         for subscription in subscriptions:
-            mine[_half_of(subscription.id)].append(subscription)
-        self._both(lambda half, number: half.subscribe_many(mine[number]))
+            mine[_half_of(subscription)].append(subscription)
+        self._both(lambda half, number: _move_house(half, mine[number], mine[1 - number]))
 
     def unsubscribe(self, subscription_id: Id) -> None:
         self._half(subscription_id).unsubscribe(subscription_id)
@@ -113,7 +122,7 @@ class ParallelTermFields(NearbyIndex):
     def check(self) -> None:
         for number, half in enumerate(self._halves):
             assert half.now == self.now
-            assert all(_half_of(id) == number for id in half.ids())
+            assert all(_half_of(half.subscription(id)) == number for id in half.ids())
             half.check()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -130,7 +139,7 @@ class ParallelTermFields(NearbyIndex):
         return index
 
     def _half(self, subscription_id: Id) -> TermFields:
-        return self._halves[_half_of(possible_id(subscription_id))]
+        return self._halves[subscription_id in self._halves[1]]
 
     def _both(self, call: Callable[[TermFields, int], _Result]) -> list[_Result]:
         """One half in another thread, which kernels do not keep waiting, and one here."""
@@ -141,6 +150,15 @@ class ParallelTermFields(NearbyIndex):
             other.exception()  # whatever happened here, the other one is done
 
 
-def _half_of(id: Id) -> int:
-    """The same for an id in every process."""
-    return crc32(str(id).encode()) % HALVES
+def _half_of(subscription: NearbyTrendingSubscription) -> int:
+    """The same for a place in every process."""
+    at = subscription.at
+    return crc32(pack("<2d", at.lon + 0.0, at.lat + 0.0)) % HALVES  # where -0.0 is 0.0
+
+
+def _move_house(half: TermFields, coming: list[Any], going: list[Any]) -> None:
+    """A half has those that come, and no longer those that are in the other half from now on."""
+    for subscription in going:
+        if subscription.id in half:
+            half.unsubscribe(subscription.id)
+    half.subscribe_many(coming)
