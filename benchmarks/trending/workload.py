@@ -29,7 +29,8 @@ from nearcast.trending.index import AnyTrending
 
 PASSES = 3  # that count, after one that does not and before one that tells its parts
 FRESH = 200  # subscriptions that come one by one, and go again
-_TOGETHER = 100_000  # subscriptions: those of a cell are looked at once
+_TOGETHER = 1_000_000  # subscriptions: those of a cell are looked at once
+_ROWS_TOGETHER = 1_000_000  # messages, of which only the places are kept
 _DEGREE = pi * EARTH_RADIUS / 180.0
 
 
@@ -121,8 +122,16 @@ def make(settings: Settings) -> Workload:
         source = on_roads(source)
     draw = np.random.default_rng(0)
     count = settings.subscriptions + FRESH
-    rows, order = np.unique(draw.integers(0, 10 * source.length, count), return_inverse=True)
-    at = source.rows(rows % source.length if settings.data != "synthetic" else rows).at[order, :2]
+    # Of synthetic messages there are so many that hardly two people are at the same place.
+    drawn = draw.integers(0, 10 * max(source.length, count), count)
+    rows, order = np.unique(
+        drawn if settings.data == "synthetic" else drawn % source.length, return_inverse=True
+    )
+    places = [
+        source.rows(rows[first : first + _ROWS_TOGETHER]).at[:, :2]
+        for first in range(0, len(rows), _ROWS_TOGETHER)
+    ]
+    at = np.concatenate(places)[order]
     time = source.take(0, length).time
     return Workload(
         settings,
