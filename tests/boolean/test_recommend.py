@@ -100,8 +100,8 @@ def test_a_large_batch_takes_little_longer_and_has_more_of_everything():
 def test_every_index_of_the_room_has_a_formula():
     classes = {
         name
-        for name, found in vars(room).items()
-        if isinstance(found, type)
+        for name in room.__all__
+        if isinstance(found := getattr(room, name), type)
         and issubclass(found, room.BooleanIndex)
         and not isabstract(found)
     }
