@@ -1,11 +1,11 @@
 """Which of two terms comes first in a list?  By score, of equal ones by the alphabet."""
 
-from nearcast.inner import inner
+from nearcast.inner import leaf
 
 SAME = 1e-11  # scores that differ by this share are equal: sums depend on the order of additions
 
 
-@inner
+@leaf
 def comes_first(spelling, term, other):
     """Is a term before another one in the alphabet?"""
     data, start = spelling
@@ -19,7 +19,7 @@ def comes_first(spelling, term, other):
     return a == a_end and b < b_end
 
 
-@inner
+@leaf
 def is_better(score, term, other_score, other, spelling):
     """Does a term come before another one in a list?"""
     if abs(score - other_score) <= SAME * score:

@@ -29,7 +29,7 @@ changes nothing here.
     across   float64[n]
     term     int32[m]        row: the term, each once in a cell
     field    float64[m, 8]   row: the six coefficients; how much the term may have GROWN anywhere in
-                             the cell since it was 0; the NEXT limit that it comes to
+                             the cell since it was 0; at most the NEXT limit that it comes to
     piece    int64[n/BLOCK]  of each block: its row i has near[piece + i] and limit[piece + i]
     near     float64[N, BLOCK]
     limit    float64[N]      up to there a row may grow before a list of the block can change

@@ -49,6 +49,9 @@ from nearcast.trending.term_fields._tree import (
 )
 
 NUMBERS_OF_A_LINE = 8  # of the cache
+NOT_LISTED = -np.inf  # less than any score
+FAR_GROWN = 1e4  # times the floor of a cell: limits are off by a millionth of a millionth of it
+LISTS_AHEAD = 16
 FADED = 0.6  # of the lowest last score of the cell: what has less everywhere is a row no longer
 
 
@@ -98,20 +101,59 @@ def remember(touched, cells, head, j):
     touched.counts[LISTS] = lists + 1
 
 
-@leaf
-def take_out(order, listed, scores, j, limit, own):
-    """A list's scores go from `scores` to `own`, in the order of the list.
+@njit(cache=True, nogil=True)
+def least_above(order, depth, column, scores, above, least):
+    """The least that any term above each has in the lists of a block, NOT_LISTED for other rows.
 
-    `limit` times the least of them, or -1 where one has more than that of one above it.
+    And the least of each list.  O(BLOCK * listed): all columns at once, since each waits for the
+    place before.
     """
-    least, right = np.inf, True
+    above[:] = NOT_LISTED
+    least[:] = np.inf
+    longest = 0
+    for j in range(len(column)):
+        longest = max(longest, np.int64(column[j, LISTED]))
+    for p in range(longest):
+        for j in range(len(column)):
+            if p < column[j, LISTED]:
+                i = np.uint64(order[j * depth + p])
+                score = scores[i, j]
+                above[i, j] = least[j]
+                least[j] = score if score < least[j] else least[j]
+
+
+@njit(cache=True, nogil=True)
+def least_room(height, limit, scores, above, least, room):
+    """How much any row may grow until a list is wrong, for each column; below 0 if it is already.
+
+    Rows that are not listed are above nothing. O(rows), several at a time.
+    """
+    room[:] = np.inf
+    for i in range(height):
+        for j in range(scores.shape[1]):
+            cap = above[i, j] if above[i, j] > NOT_LISTED else least[j]
+            above[i, j] = cap
+            here = limit * cap - scores[i, j]
+            room[j] = here if here < room[j] else room[j]
+
+
+@njit(cache=True, nogil=True)
+def room_of_rows(height, limit, scores, above, slack):
+    """How much each row may grow until a list is wrong.  O(rows), several at a time."""
+    for i in range(height):
+        least = np.inf
+        for j in range(scores.shape[1]):
+            here = limit * above[i, j] - scores[i, j]
+            least = here if here < least else least
+        slack[i] = least
+
+
+@leaf
+def take_out(order, listed, scores, j, own):
+    """A list's scores go from `scores` to `own`, in the order of the list."""
     for p in range(listed):
         i = order[p]
-        score = scores[i, j]
-        own[p], scores[i, j] = score, -np.inf
-        right &= score <= limit * least
-        least = min(least, score)
-    return limit * least if right else -1.0
+        own[p], scores[i, j] = scores[i, j], -np.inf
 
 
 @leaf
@@ -145,23 +187,28 @@ def sort_list(order, listed, k, own, term, height, scores, j, spelling):
 
 
 @leaf
-def narrow(order, listed, own, limit, slack):
-    """Rows of a list may grow up to `limit` times the least above them: the least of all."""
+def put_right(order, listed, k, own, term, height, scores, above, j, spelling):
+    """The exact list of a column, and the least above each row: the size of the list."""
+    take_out(order, listed, scores, j, own)
+    listed = sort_list(order, listed, k, own, term, height, scores, j, spelling)
     least = np.inf
+    above[:, j] = NOT_LISTED
     for p in range(listed):
         i = order[p]
-        slack[i] = min(slack[i], limit * least - own[p])
+        scores[i, j], above[i, j] = own[p], least
+        least = min(least, own[p])
+    for i in range(height):
+        above[i, j] = above[i, j] if above[i, j] > NOT_LISTED else least
+    return listed
+
+
+@leaf
+def least_of(own, listed):
+    """The least of a list; the last may have more, by as much as counts as equal."""
+    least = np.inf
+    for p in range(listed):
         least = min(least, own[p])
     return least
-
-
-@njit(cache=True, nogil=True)
-def largest(height, scores, most):
-    """The most that any row has at each column of a block.  O(rows), four at a time."""
-    most[:] = -np.inf
-    for i in range(height):
-        for j in range(scores.shape[1]):
-            most[j] = max(most[j], scores[i, j])
 
 
 @njit(cache=True, nogil=True)
@@ -174,23 +221,14 @@ def widest(height, scores, most):
         most[i] = largest_here
 
 
-@njit(cache=True, nogil=True)
-def narrow_others(height, scores, caps, slack):
-    """Rows that are in no list may grow up to the caps of columns.  O(rows), four at a time."""
-    for i in range(height):
-        least = slack[i]
-        for j in range(scores.shape[1]):
-            least = min(least, caps[j] - scores[i, j])
-        slack[i] = least
-
-
 @inner
 def room_to_look(cells, c):
-    """What `look_at_block` works with: scores, those of lists, caps, the most outside, slack."""
+    """What `look_at_block` works with: scores, the least above each, that of each list, the room of
+    each, slack of rows, the scores of one list."""
     height, depth = cells.head[c, HEIGHT], cells.head[c, DEPTH]
     return (
-        np.empty((height, BLOCK)), np.empty((BLOCK, depth)), np.empty(BLOCK), np.empty(BLOCK),
-        np.empty(height),
+        np.empty((height, BLOCK)), np.empty((height, BLOCK)), np.empty(BLOCK), np.empty(BLOCK),
+        np.empty(height), np.empty(depth),
     )  # fmt: skip
 
 
@@ -212,67 +250,122 @@ def look_at_block(cells, c, b, room, touched, spelling, rules):
 
     `room` has what `score_block` found. O(BLOCK * rows), several at a time, O(BLOCK * listed).
     """
-    scores, own, caps, most, slack = room
+    scores, above, least, free, slack, own = room
     head, limit, step = cells.head[c], 1.0 + rules.patience, touched.counts[STEP]
-    height, first, depth = head[HEIGHT], head[FIRST_COLUMN], head[DEPTH]
-    begin, end = b * BLOCK, min((b + 1) * BLOCK, head[WIDTH])
+    height, depth, term = head[HEIGHT], head[DEPTH], cells.term[head[FIRST_ROW] :]
+    begin = b * BLOCK
+    columns = cells.column[head[FIRST_COLUMN] + begin :][: min(BLOCK, head[WIDTH] - begin)]
+    order = cells.order[head[ORDER] + begin * depth :]
+    least_above(order, depth, columns, scores, above, least)
+    least_room(height, limit, scores, above, least, free)
     # What a step has changed it leaves in the exact order, whichever term came first.
     is_again = head[LOOKED] == step
-    caps[:] = np.inf
-    slack[:] = np.inf
-    for j in range(begin, end):
-        order, column = cells.order[head[ORDER] + j * depth :], cells.column[first + j]
-        listed = np.int64(column[LISTED])
-        caps[j - begin] = take_out(order, listed, scores, j - begin, limit, own[j - begin])
-        if listed < min(np.int64(column[K]), height):
-            caps[j - begin] = -1.0
-    largest(height, scores, most)
-    floor, term = np.inf, cells.term[head[FIRST_ROW] :]
-    for j in range(begin, end):
-        order, column = cells.order[head[ORDER] + j * depth :], cells.column[first + j]
-        mine, k = own[j - begin], np.int64(column[K])
-        is_wrong = caps[j - begin] < 0.0 or most[j - begin] > caps[j - begin]
-        if is_wrong or (is_again and column[STAMP] == step):
-            remember(touched, cells, head, j)
-            column[LISTED] = sort_list(
-                order, np.int64(column[LISTED]), k, mine, term, height, scores, j - begin, spelling
-            )
-        least = narrow(order, np.int64(column[LISTED]), mine, limit, slack)
-        caps[j - begin] = limit * least
-        floor = min(floor, least if column[LISTED] == k else 0.0)
-    narrow_others(height, scores, caps, slack)
-    at = near_of(cells.piece, head, 0, b * BLOCK)
+    floor = np.inf
+    for j in range(len(columns)):
+        column = columns[j]
+        listed, k = np.int64(column[LISTED]), np.int64(column[K])
+        is_short = listed < min(k, height)
+        if free[j] < 0.0 or is_short or (is_again and column[STAMP] == step):
+            remember(touched, cells, head, begin + j)
+            mine = order[j * depth :]
+            listed = put_right(mine, listed, k, own, term, height, scores, above, j, spelling)
+            column[LISTED], least[j] = listed, least_of(own, listed)
+        floor = min(floor, least[j] if listed == k else 0.0)
+    room_of_rows(height, limit, scores, above, slack)
+    near = near_of(cells.piece, head, 0, begin)
     for i in range(height):
-        cells.limit[at + i] = slack[i]
+        field = cells.field[head[FIRST_ROW] + i]
+        cells.limit[near + i] = field[GROWN] + slack[i]
+        field[NEXT_LIMIT] = min(field[NEXT_LIMIT], cells.limit[near + i])
     return floor
 
 
 @leaf
 def next_limits(cells, c):
     """Of each row the least of its limits.  O(rows * blocks)."""
-    head, field = cells.head[c], cells.field
-    first, height = head[FIRST_ROW], head[HEIGHT]
-    field[first : first + height, NEXT_LIMIT] = np.inf
-    for b in range(blocks_of(head[WIDTH])):
-        at = near_of(cells.piece, head, 0, b * BLOCK)
-        for i in range(height):
-            field[first + i, NEXT_LIMIT] = min(field[first + i, NEXT_LIMIT], cells.limit[at + i])
+    for i in range(cells.head[c, HEIGHT]):
+        next_limit(cells, c, i)
 
 
 @leaf
-def is_due(cells, c, b):
-    """Has a row of the cell grown past the limit of a block?  Limits are as of now then.  O(rows).
+def next_limit(cells, c, i):
+    """Of a row the least of its limits.  O(blocks)."""
+    head, least = cells.head[c], np.inf
+    for b in range(blocks_of(head[WIDTH])):
+        least = min(least, cells.limit[near_of(cells.piece, head, i, b * BLOCK)])
+    cells.field[head[FIRST_ROW] + i, NEXT_LIMIT] = least
 
-    What rows have grown may be many times what they have, where a cell is wide; so it is taken from
-    limits, and is 0 again, before it is too large to be told apart from it plus a little.
+
+@leaf
+def begin_at_zero(cells, c):
+    """Rows have grown by nothing again, if one has by so much that a little more would be lost.
+
+    It may be many times what rows have, where a cell is wide.  O(rows), O(rows * blocks) rarely.
     """
-    head = cells.head[c]
-    first, at = head[FIRST_ROW], near_of(cells.piece, head, 0, b * BLOCK)
-    due = False
+    head, most = cells.head[c], 0.0
+    fields = cells.field[head[FIRST_ROW] : head[FIRST_ROW] + head[HEIGHT]]
+    for field in fields:
+        most = max(most, field[GROWN])
+    if most <= FAR_GROWN * cells.frame[c, FLOOR]:
+        return
+    for b in range(blocks_of(head[WIDTH])):
+        at = near_of(cells.piece, head, 0, b * BLOCK)
+        for i in range(len(fields)):
+            cells.limit[at + i] -= fields[i, GROWN]
+    for field in fields:
+        field[NEXT_LIMIT] -= field[GROWN]
+        field[GROWN] = 0.0
+
+
+@leaf
+def rows_beyond(cells, c, beyond, is_due):
+    """Rows that may have grown past a limit, how many, and the blocks whose limit that is."""
+    head, count = cells.head[c], 0
+    first = head[FIRST_ROW]
+    is_due[:] = False
     for i in range(head[HEIGHT]):
-        cells.limit[at + i] -= cells.field[first + i, GROWN]
-        due |= cells.limit[at + i] < 0.0
-    return due
+        grown = cells.field[first + i, GROWN]
+        if grown > cells.field[first + i, NEXT_LIMIT]:
+            beyond[count] = i
+            count += 1
+            for b in range(len(is_due)):
+                is_due[b] |= cells.limit[near_of(cells.piece, head, i, b * BLOCK)] < grown
+    return count
+
+
+@leaf
+def ask_for_rows(cells, c):
+    """What the rows of a cell have is on its way from now on.  O(rows)."""
+    head = cells.head[c]
+    for row in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT]):
+        prefetch_row(cells.field, row)
+    for row in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT], 2 * NUMBERS_OF_A_LINE):
+        prefetch_row(cells.term, row)
+    for b in range(0, blocks_of(head[WIDTH]), NUMBERS_OF_A_LINE):
+        prefetch_row(cells.piece, head[FIRST_COLUMN] // BLOCK + b)
+
+
+@leaf
+def ask_for_limits(cells, c):
+    """The limits of rows that may be beyond one are on their way.  O(rows), O(blocks) for these."""
+    head = cells.head[c]
+    for i in range(head[HEIGHT]):
+        field = cells.field[head[FIRST_ROW] + i]
+        if field[GROWN] > field[NEXT_LIMIT]:
+            for b in range(blocks_of(head[WIDTH])):
+                prefetch_row(cells.limit, near_of(cells.piece, head, i, b * BLOCK))
+
+
+@leaf
+def ask_for_blocks(cells, c):
+    """What is read of blocks that are to be looked at is on its way."""
+    head = cells.head[c]
+    for i in range(head[HEIGHT]):
+        field = cells.field[head[FIRST_ROW] + i]
+        if field[GROWN] > field[NEXT_LIMIT]:
+            for b in range(blocks_of(head[WIDTH])):
+                if cells.limit[near_of(cells.piece, head, i, b * BLOCK)] < field[GROWN]:
+                    ask_for(cells, head, b)
 
 
 @leaf
@@ -283,6 +376,8 @@ def ask_for(cells, head, b):
     for at in range(near, near + head[HEIGHT]):
         prefetch_row(cells.near, at)
         prefetch_row(half, at)
+    for at in range(near, near + head[HEIGHT], NUMBERS_OF_A_LINE):
+        prefetch_row(cells.limit, at)
     for j in range(first, first + BLOCK, NUMBERS_OF_A_LINE):
         prefetch_row(cells.along, j)
         prefetch_row(cells.across, j)
@@ -297,22 +392,21 @@ def ask_for(cells, head, b):
 def look_at_blocks(cells, c, touched, spelling, rules):
     """All lists are right again, when only rows beyond a limit have grown too much.
 
-    O(rows * blocks), and O(columns * rows) of the blocks whose limit it is.
+    O(blocks) for each of these rows, and O(BLOCK * rows) of the blocks whose limit it is.
     """
     head = cells.head[c]
+    height, blocks = head[HEIGHT], blocks_of(head[WIDTH])
     touched = with_room(touched, head[WIDTH], head[WIDTH] * head[DEPTH])
+    begin_at_zero(cells, c)
+    beyond, is_due = np.empty(height, np.int64), np.empty(blocks, np.bool_)
+    count = rows_beyond(cells, c, beyond, is_due)
     room = room_to_look(cells, c)
-    due, count = np.empty(blocks_of(head[WIDTH]), np.int64), 0
-    for b in range(len(due)):
-        due[count] = b
-        if is_due(cells, c, b):
-            ask_for(cells, head, b)
-            count += 1
-    cells.field[head[FIRST_ROW] : head[FIRST_ROW] + head[HEIGHT], GROWN] = 0.0
-    for b in due[:count]:
-        score_block(cells, c, b, room[0])
-        look_at_block(cells, c, b, room, touched, spelling, rules)
-    next_limits(cells, c)
+    for b in range(blocks):
+        if is_due[b]:
+            score_block(cells, c, b, room[0])
+            look_at_block(cells, c, b, room, touched, spelling, rules)
+    for i in beyond[:count]:
+        next_limit(cells, c, i)
     return touched
 
 
@@ -384,11 +478,27 @@ def renumber(cells, head, new):
         column[LISTED] = listed
 
 
-@inner
+@leaf
+def ask_for_list(touched, cells, n):
+    """What `count_changed` reads of a list that it comes to soon is on its way."""
+    lists = touched.counts[LISTS]
+    if n + LISTS_AHEAD < lists:
+        prefetch_row(cells.group, touched.slot[n + LISTS_AHEAD])
+    soon = n + LISTS_AHEAD // 2
+    if soon < lists:
+        group = cells.group[touched.slot[soon]]
+        head = cells.head[group[CELL]]
+        prefetch_row(cells.column, head[FIRST_COLUMN] + group[COLUMN])
+        prefetch_row(cells.order, head[ORDER] + group[COLUMN] * head[DEPTH])
+        prefetch_row(cells.term, head[FIRST_ROW])
+
+
+@leaf
 def count_changed(touched, cells):
     """How many members have one of the remembered lists and another one now."""
     changed = 0
     for n in range(touched.counts[LISTS]):
+        ask_for_list(touched, cells, n)
         group = cells.group[touched.slot[n]]
         c, j = group[CELL], group[COLUMN]
         head = cells.head[c]

@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from nearcast.inner import inner
+from nearcast.inner import inner, leaf
+from nearcast.prefetch import prefetch_row
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.places import spot
@@ -50,6 +51,9 @@ from nearcast.trending.term_fields._cells import (
 )
 from nearcast.trending.term_fields._cells import CELL as IN_CELL
 from nearcast.trending.term_fields._lists import (
+    ask_for_blocks,
+    ask_for_limits,
+    ask_for_rows,
     column_scores,
     count_changed,
     look_at_blocks,
@@ -187,10 +191,25 @@ def subscribe_all(state, slot, k, at, spelling, rules):
     return documents, cells, tree, touched
 
 
+@leaf
+def ask_ahead(cells, n):
+    """Of the next dirty cells what is needed first is on its way, and then what that leads to."""
+    dirty, count = cells.dirty, cells.ends[DIRTIES]
+    if n + 6 < count:
+        prefetch_row(cells.head, dirty[n + 6])
+    if n + 4 < count:
+        ask_for_rows(cells, np.int64(dirty[n + 4]))
+    if n + 2 < count:
+        ask_for_limits(cells, np.int64(dirty[n + 2]))
+    if n + 1 < count:
+        ask_for_blocks(cells, np.int64(dirty[n + 1]))
+
+
 @inner
 def clean(cells, tree, touched, spelling, rules):
     """Lists of dirty cells are right again."""
     for n in range(cells.ends[DIRTIES]):
+        ask_ahead(cells, n)
         c = np.int64(cells.dirty[n])
         is_whole = cells.head[c, DIRTY] == ALL_LISTS or rules.patience <= 0.0
         cells.head[c, DIRTY] = 0

@@ -38,6 +38,7 @@ from nearcast.trending.term_fields._tree import (
     RADIUS,
     RIGHT,
     SHORT,
+    ask_for_node,
     entry_of,
     known_spare,
     put_spare,
@@ -184,6 +185,7 @@ def welcome(state, term, weight, x, y, z, spelling, rules):
             put_spare(tree, node, term, MARGIN * ball[nodes.FLOOR] - bound)
             continue
         stack[level], bounds[level], full[level], top = ~node, bound, 0, level + 3
-        stack[level + 1], above[level + 1] = tree.link[node, LEFT], level
-        stack[level + 2], above[level + 2] = tree.link[node, RIGHT], level
+        for child, side in ((level + 1, LEFT), (level + 2, RIGHT)):
+            stack[child], above[child] = tree.link[node, side], level
+            ask_for_node(tree, stack[child], term)
     return documents, cells, tree, touched

@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearcast.inner import inner, leaf
+from nearcast.large_pages import in_large_pages
+from nearcast.prefetch import prefetch_row
 from nearcast.trending._nearby.documents import larger
 from nearcast.trending._nearby.places import way
 from nearcast.trending.term_fields._cells import FLOOR as CELL_FLOOR
@@ -132,12 +134,30 @@ def begin_again(tree, cells, c):
 
 
 @leaf
+def key_of(node, term):
+    """What stands for both in the table."""
+    return (np.int64(node) << 32) | np.int64(term)
+
+
+@leaf
+def first_entry(tree, key):
+    """Where the search for a key begins."""
+    return ((key * np.int64(-7046029254386353131)) >> 29) & (len(tree.known) - 1)
+
+
+@leaf
+def ask_for_node(tree, node, term):
+    """A node, and what is known of the term there, is on its way."""
+    prefetch_row(tree.ball, node)
+    prefetch_row(tree.link, node)
+    prefetch_row(tree.known, first_entry(tree, key_of(node, term)))
+
+
+@leaf
 def entry_of(tree, node, term):
     """Where the table has the node and the term, or would have them.  O(1) expected."""
-    wanted = (np.int64(node) << 32) | np.int64(term)
-    mask = len(tree.known) - 1
-    at = ((wanted * np.int64(-7046029254386353131)) >> 29) & mask
-    key = np.float64(wanted)
+    wanted, mask = key_of(node, term), len(tree.known) - 1
+    at, key = first_entry(tree, wanted), np.float64(wanted)
     while tree.known[at, KEY] != key and tree.known[at, KEY] != -1.0:
         at = (at + 1) & mask
     return at
@@ -156,7 +176,7 @@ def put_spare(tree, node, term, spare):
     """The table knows this.  O(1) expected."""
     at = entry_of(tree, node, term)
     if tree.known[at, KEY] == -1.0:
-        tree.known[at, KEY] = np.float64((np.int64(node) << 32) | np.int64(term))
+        tree.known[at, KEY] = np.float64(key_of(node, term))
         tree.counts[ENTRIES] += 1
     tree.known[at, SPARE] = spare
     tree.known[at, OF_VERSION] = tree.link[node, VERSION]
@@ -169,7 +189,9 @@ def with_entries(tree):
         return tree
     old = tree.known
     size = min(2 * len(old), MOST_ENTRIES)
-    tree = Tree(tree.ball, tree.link, np.full((size, 4), -1.0), tree.counts)
+    known = in_large_pages(np.empty((size, 4)))
+    known[:] = -1.0
+    tree = Tree(tree.ball, tree.link, known, tree.counts)
     tree.counts[ENTRIES] = 0
     if size > len(old):
         for i in range(len(old)):
