@@ -65,13 +65,21 @@ def ask(request: StepRequest) -> Wait:
 
 def end_keepers(key: str) -> None:
     """Those of a stream that are on this host are not needed any more."""
-    for path in _folder().glob(f"{_short(key)}-*.sock"):
+    # A log may lie there without a socket: of a keeper that was killed while it ended.
+    for path in {path.with_suffix(".sock") for path in _folder().glob(f"{_short(key)}-*")}:
         try:
             with _connected(path) as connection:
                 send(connection, {"end": True})
         except OSError:  # it was killed
             with starting_or_ending(path):
                 path.unlink(missing_ok=True)
+                _forget_empty(path.with_suffix(".log"))
+
+
+def _forget_empty(log: Path) -> None:
+    with suppress(FileNotFoundError):
+        if log.stat().st_size == 0:
+            log.unlink()
 
 
 def _asked(request: StepRequest) -> socket.socket:
