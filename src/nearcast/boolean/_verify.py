@@ -50,15 +50,15 @@ def grown(array, needed):
 
 
 @inner
-def distinct_slots(found, begin, end):
-    """Sort found[begin:end] and drop repeats; returns the new end."""
-    found[begin:end].sort()
-    kept = begin
-    for i in range(begin, end):
-        if i == begin or found[i] != found[i - 1]:
-            found[kept] = found[i]
-            kept += 1
-    return kept
+def distinct_slots(found, begin, end, slot_bits):
+    """Drop repeats from found[begin:end]; returns the new end.  O(n).
+
+    slot_bits   uint64[]   as `word_bits` of `_words`, for slots; clear before and after
+    """
+    own = found[begin:end]
+    kept = take_words(slot_bits, own, 0, len(own), own)
+    clear_words(slot_bits, own, kept)
+    return begin + kept
 
 
 @inner
@@ -85,7 +85,7 @@ def _prefetch_run(records, reference):
 
 @njit(cache=True, nogil=True)
 def verify(
-    records, clauses, regions, is_earth, bits, have, have_start, rects, rect_start,
+    records, clauses, regions, is_earth, bits, slot_bits, have, have_start, rects, rect_start,
     first, last, runs, run_end, room,
 ):  # fmt: skip
     """Slots that messages first:last reach: (found, found_end, candidates looked at).
@@ -165,6 +165,6 @@ def verify(
                     total += 1
         clear_words(bits, own, len(own))
         if repeats:
-            total = distinct_slots(found, begin, total)
+            total = distinct_slots(found, begin, total, slot_bits)
         found_end[message - first] = total
     return found[:total], found_end, candidates

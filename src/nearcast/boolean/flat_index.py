@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nearcast import storage
 from nearcast.batches import Matches, MessageBatch, SubscriptionBatch
 from nearcast.batches.expression_column import ExpressionColumn
+from nearcast.boolean.bits import Bits
 from nearcast.boolean.found import Found, starts_of
 from nearcast.boolean.id_table import ForAll
 from nearcast.boolean.index import (
@@ -27,7 +28,6 @@ from nearcast.boolean.index import (
     possible_id,
 )
 from nearcast.boolean.subscription_store import FEW_CLAUSE_WORDS, Entries, SubscriptionStore
-from nearcast.boolean.word_bits import WordBits
 from nearcast.model import Message, Space, Subscription
 from nearcast.space import place_rects
 from nearcast.space.region_column import RegionColumn
@@ -50,7 +50,7 @@ class FlatIndex(BooleanIndex):
         self.space = space
         self._store = self._store_type(space)
         self._waiting: dict[int | str, Subscription | None] = {}  # None: to be removed
-        self._word_bits = WordBits()
+        self._word_bits, self._slot_bits = Bits(), Bits()
         self._looked_at = 0
         self._matches = 0
 

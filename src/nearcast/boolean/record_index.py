@@ -54,11 +54,13 @@ class RecordIndex(FlatIndex):
             have, have_start = known_words(words, word_start, first, last)
             runs, run_end = self._candidates(have, have_start, rects, rect_start, first, last)
             bits = self._word_bits.lend(self._store.words)
+            slot_bits = self._slot_bits.lend(self._store.slots)
             found: Slots = verify(
-                self._records, clauses, regions, self.space is Space.EARTH, bits,
+                self._records, clauses, regions, self.space is Space.EARTH, bits, slot_bits,
                 have, have_start, rects, rect_start, first, last, runs, run_end, room,
             )  # fmt: skip
             self._word_bits.take_back(bits)
+            self._slot_bits.take_back(slot_bits)
             return found
 
         return lambda first, last: in_chunks(match_chunk, first, last)

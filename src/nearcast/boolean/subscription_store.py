@@ -125,6 +125,11 @@ class SubscriptionStore:
         return len(self._vocabulary)
 
     @property
+    def slots(self) -> int:
+        """How many slots there are, those of subscriptions that have gone included."""
+        return len(self._first_entry.used)
+
+    @property
     def nbytes(self) -> int:
         """Bytes in use."""
         return sum(array.nbytes for array in self.arrays().values())

@@ -57,7 +57,7 @@ from nearcast.inner import inner, melting
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 
-NOT_PLAIN = SHAPED | SHARED | FORBIDS | MORE
+NOT_PLAIN = SHAPED | FORBIDS | MORE
 MOST_LEVELS = 16  # of an R-tree, more than there are
 PAIR_SHIFT = 12
 
@@ -81,12 +81,14 @@ def _settling(width: int, boxes_met: Any, lanes_equal: Any, keep_lanes: Any) -> 
         """Of the lanes that a place meets, find those that nothing is left to be asked of.
 
         The others: numbers and words to hard[0] and hard[1], or, where only the exact region knows
-        whether the place meets it, to hard[2] and hard[3].
+        whether the place meets it, to hard[2] and hard[3]. Tells the new totals, and whether what
+        was found may be found again.
         """
         east, north, west, south = place
         numbers, words = INTS * start + 2 * width, INTS * start + 3 * width
         sure = boxes_met(shorts, SHORTS * start, east - 1, north - 1, west + 1, south + 1)
-        easy = met & sure & lanes_equal(ints, words, NO_WORD)
+        shared = met & sure & lanes_equal(ints, words, SHARED | NO_WORD)
+        easy = met & sure & lanes_equal(ints, words, NO_WORD) | shared
         keep_lanes(ints, numbers, easy, found, total)
         left = met & sure & ~easy
         keep_lanes(ints, numbers, left, hard[0], hard_total)
@@ -94,7 +96,12 @@ def _settling(width: int, boxes_met: Any, lanes_equal: Any, keep_lanes: Any) -> 
         unsure = met & ~sure
         keep_lanes(ints, numbers, unsure, hard[2], open_total)
         keep_lanes(ints, words, unsure, hard[3], open_total)
-        return total + lanes_in(easy), hard_total + lanes_in(left), open_total + lanes_in(unsure)
+        return (
+            total + lanes_in(easy),
+            hard_total + lanes_in(left),
+            open_total + lanes_in(unsure),
+            shared != 0,
+        )
 
     return settle
 
@@ -105,8 +112,8 @@ _settle_block = _settling(MOST_LANES, boxes_met, lanes_equal, keep_lanes)
 
 @njit(cache=True, nogil=True)
 def match_messages(
-    tree, frame, clauses, regions, is_earth, bits, words, word_start, rects, rect_start,
-    first, last, room,
+    tree, frame, clauses, regions, is_earth, bits, slot_bits, words, word_start, rects,
+    rect_start, first, last, room,
 ):  # fmt: skip
     """Slots that messages first:last reach: (found, found_end, candidates looked at).
 
@@ -267,15 +274,17 @@ def match_messages(
                 hard = np.empty((4, 2 * most), np.int32)
             hard_total, open_total = 0, 0
             for i in range(lines_near):
-                total, hard_total, open_total = _settle_line(
+                total, hard_total, open_total, again = _settle_line(
                     shorts, ints, near[i, 0], near[i, 1], place,
                     found, total, hard, hard_total, open_total,
                 )  # fmt: skip
+                repeats |= again
             for i in range(lines_near, all_near):
-                total, hard_total, open_total = _settle_block(
+                total, hard_total, open_total, again = _settle_block(
                     shorts, ints, near[i, 0], near[i, 1], place,
                     found, total, hard, hard_total, open_total,
                 )  # fmt: skip
+                repeats |= again
 
             # Words.
             aside = 0
@@ -285,6 +294,7 @@ def match_messages(
                 is_plain = np.int64(word & NOT_PLAIN == 0)
                 found[total] = number
                 total += there & is_plain
+                repeats |= (word & SHARED) != 0
                 hard[0, aside], hard[1, aside] = number, word
                 aside += there & ~is_plain
             # What needs more than a lane says: clauses with more words, which are far away, so all
@@ -330,7 +340,7 @@ def match_messages(
                     total += 1
         clear_words(bits, have, known)
         if repeats:
-            total = distinct_slots(found, begin, total)
+            total = distinct_slots(found, begin, total, slot_bits)
         found_end[message - first] = total
     return found[:total], found_end, candidates
 

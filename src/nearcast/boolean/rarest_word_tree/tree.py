@@ -176,10 +176,12 @@ class RarestWordTree(FlatIndex):
             room: int,
         ) -> Slots:
             bits = self._word_bits.lend(self._store.words)
+            slot_bits = self._slot_bits.lend(self._store.slots)
             found: Slots = match_messages(
-                *index, bits, words, word_start, rects, rect_start, first, last, room
+                *index, bits, slot_bits, words, word_start, rects, rect_start, first, last, room
             )
             self._word_bits.take_back(bits)
+            self._slot_bits.take_back(slot_bits)
             return found
 
         def match_rows(first: int, last: int) -> list[Found]:

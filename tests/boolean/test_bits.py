@@ -1,11 +1,11 @@
 """Bits for the words of messages: lent clear, and wide enough."""
 
 from nearcast.boolean._words import any_word
-from nearcast.boolean.word_bits import WordBits
+from nearcast.boolean.bits import Bits
 
 
 def test_each_who_asks_gets_bits_of_their_own():
-    bits = WordBits()
+    bits = Bits()
     one, other = bits.lend(70), bits.lend(70)
     assert one is not other
     bits.take_back(other)
@@ -15,7 +15,7 @@ def test_each_who_asks_gets_bits_of_their_own():
 
 
 def test_bits_that_have_become_too_few_are_forgotten():
-    bits = WordBits()
+    bits = Bits()
     few = bits.lend(0)
     assert any_word(few) == 0
     bits.take_back(few)

@@ -1,4 +1,4 @@
-"""`WordBits`: bits for the words of messages, made once and cleared after each message."""
+"""`Bits`: a bit for each of many things, made once and cleared after each message."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from nearcast.boolean._words import BITS, no_words
 
 
-class WordBits:
+class Bits:
     """Lends arrays of bits (see `_words`), one to each thread that matches.
 
     Every array that lies here is clear. To make one for each message would take longer than to
-    match it, where subscriptions use a million words.
+    match it, where there are a million words or subscriptions.
 
-    >>> bits = WordBits()
+    >>> bits = Bits()
     >>> mine = bits.lend(100)
     >>> bits.take_back(mine)
     >>> bits.lend(100) is mine
@@ -24,14 +24,14 @@ class WordBits:
     def __init__(self) -> None:
         self._spare: list[NDArray[np.uint64]] = []
 
-    def lend(self, words: int) -> NDArray[np.uint64]:
-        """Bits for at least so many words, none of which is set."""
+    def lend(self, count: int) -> NDArray[np.uint64]:
+        """Bits for at least so many, none of which is set."""
         try:
             bits = self._spare.pop()
         except IndexError:  # and not asked before: another thread may take the last one meanwhile
             bits = None
-        if bits is None or BITS * (len(bits) - 1) < words:
-            bits = no_words(words + words // 8)
+        if bits is None or BITS * (len(bits) - 1) < count:
+            bits = no_words(count + count // 8)
         return bits
 
     def take_back(self, bits: NDArray[np.uint64]) -> None:
