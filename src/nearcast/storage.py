@@ -31,7 +31,7 @@ from nearcast.durable_files import whole_file
 Buffer = bytes | bytearray | memoryview
 
 MAGIC = b"NEARCAST"
-VERSION = 4
+VERSION = 5
 ALIGNMENT = 64
 _PREFIX = struct.Struct("<8sIIQ")
 _CHECK = "xxh3"

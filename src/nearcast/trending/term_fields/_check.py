@@ -34,16 +34,30 @@ def check_arrays(cells: Cells, tree: Tree, documents: Documents, rules: Rules) -
 
 def _check_pieces(cells: Cells) -> None:
     """What cells have of rows and of `near` is theirs alone, and within what is in use."""
-    rows, nears = [], []
+    rows, nears, together = [], [], _cells.ROWS_TOGETHER
     for c in range(int(cells.ends[_cells.CELLS])):
-        first, columns, _, row, height = cells.head[c, :5].tolist()
-        rows.append((row, row + height))
-        for piece in cells.piece[first // _cells.BLOCK :][: columns // _cells.BLOCK].tolist():
-            nears.append((piece, piece + height))
+        _, columns, _, first, room, height = cells.head[c, :6].tolist()
+        rows.append((first, first + room))
+        size = columns // _cells.BLOCK * together
+        pieces = cells.piece[first // together : (first + room) // together].tolist()
+        assert first % together == room % together == 0
+        assert all(piece >= 0 for piece in pieces[: -(-height // together)])
+        nears += [(piece, piece + size) for piece in pieces if piece != _cells.NO_PIECE]
+    nears += _free_pieces(cells)
     for spans, end in ((rows, _cells.ROWS_END), (nears, _cells.NEARS)):
         spans.sort()
         assert all(this[1] <= following[0] for this, following in pairwise(spans))
         assert all(0 <= begin <= last <= cells.ends[end] for begin, last in spans)
+
+
+def _free_pieces(cells: Cells) -> list[tuple[int, int]]:
+    """Pieces of `near` that were given up."""
+    found = []
+    for blocks, (_, _, at, count) in enumerate(cells.free.tolist()):
+        for _ in range(count):
+            found.append((at, at + blocks * _cells.ROWS_TOGETHER))
+            at = int(cells.near[at, 0])
+    return found
 
 
 def _check_members(cells: Cells, g: int) -> None:
@@ -68,16 +82,24 @@ def _rooms(scores: NDArray[np.float64], mine: list[int], limit: float) -> NDArra
     return rooms
 
 
+def _near_of(cells: Cells, row: int, b: int) -> int:
+    """Where a row has `near` and `limit` for a block of its cell."""
+    together = _cells.ROWS_TOGETHER
+    return int(cells.piece[row // together]) + b * together + row % together
+
+
 def _check_cell(cells: Cells, c: int, rules: Rules) -> None:
     first, columns, width, row, rows, height, order, depth = cells.head[c, :8].tolist()
     assert width <= columns
     assert height <= rows
     terms = cells.term[row : row + height]
     assert len(set(terms.tolist())) == height
-    block, pieces = _cells.BLOCK, cells.piece[first // _cells.BLOCK :][: -(-width // _cells.BLOCK)]
+    block, blocks = _cells.BLOCK, -(-width // _cells.BLOCK)
     assert first % block == columns % block == 0
-    nears = [cells.near[at : at + height] for at in pieces]
-    limits = np.array([cells.limit[at : at + height] for at in pieces])
+    at = np.array(
+        [_near_of(cells, row + i, b) for b in range(blocks) for i in range(height)], np.int64
+    ).reshape(blocks, height)
+    nears, limits = cells.near[at], cells.limit[at]
     field = cells.field[row : row + height, : _cells.GROWN]
     if width > 0:
         next_limit = cells.field[row : row + height, _cells.NEXT_LIMIT]

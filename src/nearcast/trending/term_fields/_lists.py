@@ -21,6 +21,7 @@ from nearcast.trending.term_fields._cells import (
     BLOCK,
     CELL,
     COLUMN,
+    COLUMNS,
     DEPTH,
     FIRST_COLUMN,
     FIRST_ROW,
@@ -34,12 +35,16 @@ from nearcast.trending.term_fields._cells import (
     NEXT_LIMIT,
     NODE,
     ORDER,
+    ROWS_SHIFT,
+    ROWS_TOGETHER,
     STAMP,
     WIDTH,
     K,
     blocks_of,
     near_of,
+    rows_up_to,
 )
+from nearcast.trending.term_fields._room import give_pieces
 from nearcast.trending.term_fields._tree import (
     MARGIN,
     no_longer_row,
@@ -48,9 +53,7 @@ from nearcast.trending.term_fields._tree import (
     with_entries,
 )
 
-NUMBERS_OF_A_LINE = 8  # of the cache
 NOT_LISTED = -np.inf  # less than any score
-FAR_GROWN = 1e4  # times the floor of a cell: limits are off by a millionth of a millionth of it
 LISTS_AHEAD = 16
 FADED = 0.6  # of the lowest last score of the cell: what has less everywhere is a row no longer
 
@@ -63,7 +66,7 @@ def column_scores(cells, c, j, scores):
     u, v = cells.along[at], cells.across[at]
     for i in range(head[HEIGHT]):
         field = cells.field[head[FIRST_ROW] + i]
-        near = cells.near[near_of(cells.piece, head, i, j), j % BLOCK]
+        near = cells.near[near_of(cells, head, i, j // BLOCK), j % BLOCK]
         scores[i] = (
             near + field[0] + field[1] * u + field[2] * v
             + field[3] * u * u + field[4] * u * v + field[5] * v * v
@@ -71,17 +74,18 @@ def column_scores(cells, c, j, scores):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def block_scores(height, field, near, along, across, scores):
+def block_scores(height, field, piece, b, near, along, across, scores):
     """What each row has at the columns of a block, also at vacant ones.  O(rows), four at a time.
 
-    Arrays begin where the cell and the block do.
+    `field` and `piece` begin where the cell does, `along` and `across` where block b does.
     """
     for i in range(height):
+        at = piece[i >> ROWS_SHIFT] + (b << ROWS_SHIFT) + (i & (ROWS_TOGETHER - 1))
         c0, c1, c2 = field[i, 0], field[i, 1], field[i, 2]
         c3, c4, c5 = field[i, 3], field[i, 4], field[i, 5]
         for j in range(len(along)):
             u, v = along[j], across[j]
-            scores[i, j] = near[i, j] + c0 + (c1 + c3 * u + c4 * v) * u + (c2 + c5 * v) * v
+            scores[i, j] = near[at, j] + c0 + (c1 + c3 * u + c4 * v) * u + (c2 + c5 * v) * v
 
 
 @leaf
@@ -222,10 +226,10 @@ def widest(height, scores, most):
 
 
 @inner
-def room_to_look(cells, c):
-    """What `look_at_block` works with: scores, the least above each, that of each list, the room of
-    each, slack of rows, the scores of one list."""
-    height, depth = cells.head[c, HEIGHT], cells.head[c, DEPTH]
+def room_to_look(height, depth):
+    """What `look_at_block` works with, in cells that have at most so many rows, and lists of so
+    many terms: scores, the least above each, that of each list, the room of each, slack of rows,
+    the scores of one list."""
     return (
         np.empty((height, BLOCK)), np.empty((height, BLOCK)), np.empty(BLOCK), np.empty(BLOCK),
         np.empty(height), np.empty(depth),
@@ -237,10 +241,9 @@ def score_block(cells, c, b, scores):
     """What each row has at the columns of a block.  O(rows)."""
     head = cells.head[c]
     first, row = head[FIRST_COLUMN] + b * BLOCK, head[FIRST_ROW]
-    near = near_of(cells.piece, head, 0, b * BLOCK)
     block_scores(
-        head[HEIGHT], cells.field[row:], cells.near[near:], cells.along[first : first + BLOCK],
-        cells.across[first : first + BLOCK], scores,
+        head[HEIGHT], cells.field[row:], cells.piece[row >> ROWS_SHIFT :], b, cells.near,
+        cells.along[first : first + BLOCK], cells.across[first : first + BLOCK], scores,
     )  # fmt: skip
 
 
@@ -250,9 +253,10 @@ def look_at_block(cells, c, b, room, touched, spelling, rules):
 
     `room` has what `score_block` found. O(BLOCK * rows), several at a time, O(BLOCK * listed).
     """
-    scores, above, least, free, slack, own = room
     head, limit, step = cells.head[c], 1.0 + rules.patience, touched.counts[STEP]
     height, depth, term = head[HEIGHT], head[DEPTH], cells.term[head[FIRST_ROW] :]
+    scores, above, least, free, slack, own = room
+    scores, above = scores[:height], above[:height]
     begin = b * BLOCK
     columns = cells.column[head[FIRST_COLUMN] + begin :][: min(BLOCK, head[WIDTH] - begin)]
     order = cells.order[head[ORDER] + begin * depth :]
@@ -272,11 +276,10 @@ def look_at_block(cells, c, b, room, touched, spelling, rules):
             column[LISTED], least[j] = listed, least_of(own, listed)
         floor = min(floor, least[j] if listed == k else 0.0)
     room_of_rows(height, limit, scores, above, slack)
-    near = near_of(cells.piece, head, 0, begin)
     for i in range(height):
-        field = cells.field[head[FIRST_ROW] + i]
-        cells.limit[near + i] = field[GROWN] + slack[i]
-        field[NEXT_LIMIT] = min(field[NEXT_LIMIT], cells.limit[near + i])
+        field, at = cells.field[head[FIRST_ROW] + i], near_of(cells, head, i, b)
+        cells.limit[at] = field[GROWN] + slack[i]
+        field[NEXT_LIMIT] = min(field[NEXT_LIMIT], cells.limit[at])
     return floor
 
 
@@ -292,122 +295,8 @@ def next_limit(cells, c, i):
     """Of a row the least of its limits.  O(blocks)."""
     head, least = cells.head[c], np.inf
     for b in range(blocks_of(head[WIDTH])):
-        least = min(least, cells.limit[near_of(cells.piece, head, i, b * BLOCK)])
+        least = min(least, cells.limit[near_of(cells, head, i, b)])
     cells.field[head[FIRST_ROW] + i, NEXT_LIMIT] = least
-
-
-@leaf
-def begin_at_zero(cells, c):
-    """Rows have grown by nothing again, if one has by so much that a little more would be lost.
-
-    It may be many times what rows have, where a cell is wide.  O(rows), O(rows * blocks) rarely.
-    """
-    head, most = cells.head[c], 0.0
-    fields = cells.field[head[FIRST_ROW] : head[FIRST_ROW] + head[HEIGHT]]
-    for field in fields:
-        most = max(most, field[GROWN])
-    if most <= FAR_GROWN * cells.frame[c, FLOOR]:
-        return
-    for b in range(blocks_of(head[WIDTH])):
-        at = near_of(cells.piece, head, 0, b * BLOCK)
-        for i in range(len(fields)):
-            cells.limit[at + i] -= fields[i, GROWN]
-    for field in fields:
-        field[NEXT_LIMIT] -= field[GROWN]
-        field[GROWN] = 0.0
-
-
-@leaf
-def rows_beyond(cells, c, beyond, is_due):
-    """Rows that may have grown past a limit, how many, and the blocks whose limit that is."""
-    head, count = cells.head[c], 0
-    first = head[FIRST_ROW]
-    is_due[:] = False
-    for i in range(head[HEIGHT]):
-        grown = cells.field[first + i, GROWN]
-        if grown > cells.field[first + i, NEXT_LIMIT]:
-            beyond[count] = i
-            count += 1
-            for b in range(len(is_due)):
-                is_due[b] |= cells.limit[near_of(cells.piece, head, i, b * BLOCK)] < grown
-    return count
-
-
-@leaf
-def ask_for_rows(cells, c):
-    """What the rows of a cell have is on its way from now on.  O(rows)."""
-    head = cells.head[c]
-    for row in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT]):
-        prefetch_row(cells.field, row)
-    for row in range(head[FIRST_ROW], head[FIRST_ROW] + head[HEIGHT], 2 * NUMBERS_OF_A_LINE):
-        prefetch_row(cells.term, row)
-    for b in range(0, blocks_of(head[WIDTH]), NUMBERS_OF_A_LINE):
-        prefetch_row(cells.piece, head[FIRST_COLUMN] // BLOCK + b)
-
-
-@leaf
-def ask_for_limits(cells, c):
-    """The limits of rows that may be beyond one are on their way.  O(rows), O(blocks) for these."""
-    head = cells.head[c]
-    for i in range(head[HEIGHT]):
-        field = cells.field[head[FIRST_ROW] + i]
-        if field[GROWN] > field[NEXT_LIMIT]:
-            for b in range(blocks_of(head[WIDTH])):
-                prefetch_row(cells.limit, near_of(cells.piece, head, i, b * BLOCK))
-
-
-@leaf
-def ask_for_blocks(cells, c):
-    """What is read of blocks that are to be looked at is on its way."""
-    head = cells.head[c]
-    for i in range(head[HEIGHT]):
-        field = cells.field[head[FIRST_ROW] + i]
-        if field[GROWN] > field[NEXT_LIMIT]:
-            for b in range(blocks_of(head[WIDTH])):
-                if cells.limit[near_of(cells.piece, head, i, b * BLOCK)] < field[GROWN]:
-                    ask_for(cells, head, b)
-
-
-@leaf
-def ask_for(cells, head, b):
-    """What is read of a block is on its way from now on.  O(rows)."""
-    first, near = head[FIRST_COLUMN] + b * BLOCK, near_of(cells.piece, head, 0, b * BLOCK)
-    half = cells.near[:, NUMBERS_OF_A_LINE:]
-    for at in range(near, near + head[HEIGHT]):
-        prefetch_row(cells.near, at)
-        prefetch_row(half, at)
-    for at in range(near, near + head[HEIGHT], NUMBERS_OF_A_LINE):
-        prefetch_row(cells.limit, at)
-    for j in range(first, first + BLOCK, NUMBERS_OF_A_LINE):
-        prefetch_row(cells.along, j)
-        prefetch_row(cells.across, j)
-        prefetch_row(cells.column, j)
-        prefetch_row(cells.column, j + NUMBERS_OF_A_LINE // 2)
-    order = head[ORDER] + b * BLOCK * head[DEPTH]
-    for at in range(order, order + BLOCK * head[DEPTH], 4 * NUMBERS_OF_A_LINE):
-        prefetch_row(cells.order, at)
-
-
-@inner
-def look_at_blocks(cells, c, touched, spelling, rules):
-    """All lists are right again, when only rows beyond a limit have grown too much.
-
-    O(blocks) for each of these rows, and O(BLOCK * rows) of the blocks whose limit it is.
-    """
-    head = cells.head[c]
-    height, blocks = head[HEIGHT], blocks_of(head[WIDTH])
-    touched = with_room(touched, head[WIDTH], head[WIDTH] * head[DEPTH])
-    begin_at_zero(cells, c)
-    beyond, is_due = np.empty(height, np.int64), np.empty(blocks, np.bool_)
-    count = rows_beyond(cells, c, beyond, is_due)
-    room = room_to_look(cells, c)
-    for b in range(blocks):
-        if is_due[b]:
-            score_block(cells, c, b, room[0])
-            look_at_block(cells, c, b, room, touched, spelling, rules)
-    for i in beyond[:count]:
-        next_limit(cells, c, i)
-    return touched
 
 
 @inner
@@ -420,7 +309,7 @@ def look_at_cell(cells, tree, c, touched, spelling, rules):
     height, floor, most = head[HEIGHT], np.inf, np.zeros(head[HEIGHT])
     cells.field[head[FIRST_ROW] : head[FIRST_ROW] + height, GROWN] = 0.0
     touched = with_room(touched, head[WIDTH], head[WIDTH] * head[DEPTH])
-    room = room_to_look(cells, c)
+    room = room_to_look(height, head[DEPTH])
     for b in range(blocks_of(head[WIDTH])):
         score_block(cells, c, b, room[0])
         widest(height, room[0], most)
@@ -455,11 +344,12 @@ def drop_rows(cells, tree, head, most, floor):
             cells.term[head[FIRST_ROW] + count] = term
             cells.field[head[FIRST_ROW] + count] = cells.field[head[FIRST_ROW] + i]
             for b in range(blocks_of(head[WIDTH])):
-                at = near_of(cells.piece, head, 0, b * BLOCK)
-                cells.near[at + count] = cells.near[at + i]
-                cells.limit[at + count] = cells.limit[at + i]
+                at, to = near_of(cells, head, i, b), near_of(cells, head, count, b)
+                cells.near[to] = cells.near[at]
+                cells.limit[to] = cells.limit[at]
         count += 1
     head[HEIGHT] = count
+    give_pieces(cells, head, rows_up_to(count), head[COLUMNS] // BLOCK)
     renumber(cells, head, new)
     return tree
 

@@ -3,8 +3,7 @@
 import numpy as np
 from numba import njit
 
-from nearcast.inner import inner, leaf
-from nearcast.prefetch import prefetch_row
+from nearcast.inner import inner
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
 from nearcast.trending._nearby.documents import add_document, expire, move_landmark
 from nearcast.trending._nearby.places import spot
@@ -12,14 +11,11 @@ from nearcast.trending._nearby.touched import CHANGED, next_step
 from nearcast.trending.nearby import LONGEST_MEMORY
 from nearcast.trending.term_fields import _tree as nodes
 from nearcast.trending.term_fields._cells import (
-    ALL_LISTS,
-    BLOCK,
     CAPACITY,
     CELLS,
     COLUMN,
     COLUMNS,
     DEPTH,
-    DIRTIES,
     DIRTY,
     FIRST_COLUMN,
     FIRST_ROW,
@@ -30,7 +26,6 @@ from nearcast.trending.term_fields._cells import (
     LISTED,
     LON,
     MEMBERS,
-    NEARS,
     NODE,
     OF,
     ORDER,
@@ -38,26 +33,29 @@ from nearcast.trending.term_fields._cells import (
     ROWS,
     ROWS_END,
     WIDTH,
-    column_for,
-    join,
-    move_columns,
-    move_rows,
     new_cell,
-    part,
-    place_middle,
-    put_column,
-    take_column,
-    with_room_for_cell,
 )
 from nearcast.trending.term_fields._cells import CELL as IN_CELL
+from nearcast.trending.term_fields._columns import (
+    column_for,
+    join,
+    part,
+    put_column,
+    take_column,
+)
+from nearcast.trending.term_fields._due import clean
+from nearcast.trending.term_fields._geometry import (
+    place_middle,
+)
 from nearcast.trending.term_fields._lists import (
-    ask_for_blocks,
-    ask_for_limits,
-    ask_for_rows,
     column_scores,
     count_changed,
-    look_at_blocks,
-    look_at_cell,
+)
+from nearcast.trending.term_fields._room import (
+    copy_rows,
+    scale_near,
+    with_columns,
+    with_spare_rows,
 )
 from nearcast.trending.term_fields._rows import build
 from nearcast.trending.term_fields._spread import spread, welcome
@@ -135,15 +133,13 @@ def divide(cells, tree, c, rules):
         return cells, tree
     place_middle(cells, c, rules)
     begin_again(tree, cells, c)  # it is the ball of both from now on
-    cells = new_cell(cells)
+    cells = new_cell(with_spare_rows(cells, cells.head[c, ROWS]))
     other = cells.ends[CELLS] - 1
     cells.head[other] = cells.head[c]
     cells.frame[other] = cells.frame[c]
     cells.head[other, DIRTY] = 0
-    columns, rows, depth = cells.head[c, COLUMNS], cells.head[c, ROWS], cells.head[c, DEPTH]
-    cells = with_room_for_cell(cells, columns, rows, columns // BLOCK, depth * columns)
-    move_columns(cells, cells, other, columns, depth)
-    move_rows(cells, cells, other, rows)
+    cells = with_columns(cells, other, cells.head[c, COLUMNS], cells.head[c, DEPTH])
+    copy_rows(cells, other)
     keep_side(cells, c, longest, value, np.bool_(False), rules)
     keep_side(cells, other, longest, value, np.bool_(True), rules)
     for side in range(2):
@@ -191,36 +187,6 @@ def subscribe_all(state, slot, k, at, spelling, rules):
     return documents, cells, tree, touched
 
 
-@leaf
-def ask_ahead(cells, n):
-    """Of the next dirty cells what is needed first is on its way, and then what that leads to."""
-    dirty, count = cells.dirty, cells.ends[DIRTIES]
-    if n + 6 < count:
-        prefetch_row(cells.head, dirty[n + 6])
-    if n + 4 < count:
-        ask_for_rows(cells, np.int64(dirty[n + 4]))
-    if n + 2 < count:
-        ask_for_limits(cells, np.int64(dirty[n + 2]))
-    if n + 1 < count:
-        ask_for_blocks(cells, np.int64(dirty[n + 1]))
-
-
-@inner
-def clean(cells, tree, touched, spelling, rules):
-    """Lists of dirty cells are right again."""
-    for n in range(cells.ends[DIRTIES]):
-        ask_ahead(cells, n)
-        c = np.int64(cells.dirty[n])
-        is_whole = cells.head[c, DIRTY] == ALL_LISTS or rules.patience <= 0.0
-        cells.head[c, DIRTY] = 0
-        if is_whole:
-            tree, touched = look_at_cell(cells, tree, c, touched, spelling, rules)
-        else:
-            touched = look_at_blocks(cells, c, touched, spelling, rules)
-    cells.ends[DIRTIES] = 0
-    return tree, touched
-
-
 @njit(cache=True, nogil=True)
 def unsubscribe_one(cells, slot):
     """A subscription goes."""
@@ -252,9 +218,7 @@ def pass_time(state, now, spelling, rules):
     scale = move_landmark(documents, now)
     if scale != 1.0:
         cells.field[: cells.ends[ROWS_END]] *= scale
-        cells.near[: cells.ends[NEARS]] *= scale
-        cells.free[:] = 0  # what leads from one free piece to the next is scaled as well
-        cells.limit[: cells.ends[NEARS]] *= scale
+        scale_near(cells, scale)
         cells.frame[: cells.ends[CELLS], FLOOR] *= scale
         for node in range(tree.counts[NODES]):
             tree.ball[node, nodes.FLOOR] *= scale

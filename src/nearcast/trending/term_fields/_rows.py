@@ -34,21 +34,28 @@ from nearcast.trending.term_fields._cells import (
     Y,
     Z,
     blocks_of,
+    near_of,
+    rows_up_to,
+    soil,
+)
+from nearcast.trending.term_fields._geometry import (
     coefficients,
     far_field,
     has_fields,
     is_far,
     is_smooth,
     near_columns,
-    near_of,
     place_middle,
-    resized,
-    rows_up_to,
     seen_from,
     short_turn,
-    soil,
 )
 from nearcast.trending.term_fields._lists import remember, renumber
+from nearcast.trending.term_fields._room import (
+    give_pieces,
+    with_columns,
+    with_piece,
+    with_rows,
+)
 from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
 
 TOGETHER = 64  # documents whose weights and spots are side by side
@@ -116,7 +123,7 @@ def fill_row(cells, c, i, documents, rules):
     field[:] = 0.0
     field[NEXT_LIMIT] = BEYOND
     for b in range(blocks):
-        at = near_of(cells.piece, head, i, b * BLOCK)
+        at = near_of(cells, head, i, b)
         cells.near[at] = 0.0
         cells.limit[at] = BEYOND
     own, group, place = np.empty(blocks * BLOCK), np.empty((4, TOGETHER)), documents.place
@@ -151,7 +158,7 @@ def add_one(cells, c, i, place, weight, rules, own):
     lon, lat = place[columns_of.LON], place[columns_of.LAT]
     near_columns(cells, c, lon, lat, x, y, z, far, rules, own)
     for j in range(head[WIDTH]):
-        cells.near[near_of(cells.piece, head, i, j), j % BLOCK] += weight * own[j]
+        cells.near[near_of(cells, head, i, j // BLOCK), j % BLOCK] += weight * own[j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"})
@@ -212,9 +219,12 @@ def add_row(cells, c, term, documents, touched, rules):
     head = cells.head[c]
     if head[HEIGHT] == head[ROWS]:
         rows = rows_up_to(head[HEIGHT] + 1)
+        cells = with_rows(cells, c, rows)
         depth = min(deepest(cells, head), rows)
-        cells = resized(cells, c, head[COLUMNS], rows, max(depth, head[DEPTH]))
+        if depth > head[DEPTH]:
+            cells = with_columns(cells, c, head[COLUMNS], depth)
     i = head[HEIGHT]
+    cells = with_piece(cells, c, i)
     head[HEIGHT] = i + 1
     cells.term[head[FIRST_ROW] + i] = term
     fill_row(cells, c, i, documents, rules)
@@ -328,12 +338,17 @@ def build(cells, tree, c, documents, touched, rules):
                 remember(touched, cells, head, j)
     renumber(cells, head, new)
     head[HEIGHT] = 0
+    give_pieces(cells, head, 0, head[COLUMNS] // BLOCK)
     rows, columns = rows_up_to(height), blocks_of(head[WIDTH]) * BLOCK
     depth = min(deepest(cells, head), rows)
-    cells = resized(cells, c, columns, rows, depth)
+    if columns != head[COLUMNS] or depth != head[DEPTH]:
+        cells = with_columns(cells, c, columns, depth)
+    if rows != head[ROWS]:
+        cells = with_rows(cells, c, rows)
     cells.term[head[FIRST_ROW] : head[FIRST_ROW] + height] = more[:height]
     head[HEIGHT] = height
     for i in range(height):
+        cells = with_piece(cells, c, i)
         fill_row(cells, c, i, documents, rules)
     touched.counts[REFILLED] += head[WIDTH]
     begin_again(tree, cells, c)

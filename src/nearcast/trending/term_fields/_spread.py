@@ -21,12 +21,15 @@ from nearcast.trending.term_fields._cells import (
     REACH,
     SOME_LISTS,
     WIDTH,
+    blocks_of,
+    near_of,
+    soil,
+)
+from nearcast.trending.term_fields._geometry import (
     far_field,
     is_far,
     near_columns,
-    near_of,
     seen_from,
-    soil,
 )
 from nearcast.trending.term_fields._lists import look_at_cell
 from nearcast.trending.term_fields._rows import add_row, most_within, row_of
@@ -107,10 +110,10 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
                 field[r, 4] += amount * c4
                 field[r, 5] += amount * c5
             else:
-                for begin_of in range(0, width, BLOCK):
-                    near = near_of(cells.piece, heads[c], i, begin_of)
+                for b in range(blocks_of(width)):
+                    near = near_of(cells, heads[c], i, b)
                     for j in range(BLOCK):
-                        nears[near, j] += amount * own[begin_of + j]
+                        nears[near, j] += amount * own[b * BLOCK + j]
             field[r, GROWN] += amount * most
             if field[r, GROWN] > field[r, NEXT_LIMIT]:
                 soil(cells, c, SOME_LISTS)

@@ -16,8 +16,11 @@ from nearcast.trending.term_fields._cells import (
     FIRST_COLUMN,
     LAT,
     LON,
+    NEARS,
     NEXT,
     OF,
+    ROWS_END,
+    ROWS_TOGETHER,
     Cells,
     K,
     no_cells,
@@ -127,6 +130,17 @@ class TermFields(FlatNearby):
     def _check_parts(self) -> None:
         check_arrays(self._cells, self._tree, self._documents, self._rules)
 
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """Of rows and `near`, which have room for as much again, what is in use and a little."""
+        arrays, ends = super()._arrays(), self._cells.ends
+        for end, names in ((ROWS_END, ("term", "field")), (NEARS, ("near", "limit"))):
+            for name in names:
+                array = arrays[f"cells/{name}"]
+                arrays[f"cells/{name}"] = array[: _with_spare(int(ends[end]))]
+        pieces = arrays["cells/piece"]
+        arrays["cells/piece"] = pieces[: _with_spare(int(ends[ROWS_END])) // ROWS_TOGETHER]
+        return arrays
+
     @property
     def _state(self) -> Any:
         return self._documents, self._cells, self._tree, self._touched
@@ -134,3 +148,8 @@ class TermFields(FlatNearby):
     @_state.setter
     def _state(self, state: Any) -> None:
         self._documents, self._cells, self._tree, self._touched = state
+
+
+def _with_spare(used: int) -> int:
+    """So many rows and an eighth more, up to whole pieces."""
+    return -(-(used + used // 8) // ROWS_TOGETHER) * ROWS_TOGETHER
