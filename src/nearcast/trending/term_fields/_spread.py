@@ -61,6 +61,8 @@ def marked_rows(cells, documents, begin, end, found):
     """
     heads, terms, total = cells.head, cells.term, 0
     for c in range(begin, end):
+        prefetch_row(terms, heads[c, FIRST_ROW])
+    for c in range(begin, end):
         first, height, before = heads[c, FIRST_ROW], heads[c, HEIGHT], total
         if total + height > len(found):
             found = larger(found, 2 * (total + height))
