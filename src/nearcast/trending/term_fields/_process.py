@@ -54,6 +54,7 @@ from nearcast.trending.term_fields._lists import (
 from nearcast.trending.term_fields._room import (
     copy_rows,
     scale_near,
+    tidy,
     with_columns,
     with_spare_rows,
 )
@@ -183,6 +184,7 @@ def subscribe_all(state, slot, k, at, spelling, rules):
     for c in range(cells.ends[CELLS]):
         if cells.frame[c, REACH] < 0.0:
             cells, touched = build(cells, tree, c, documents, touched, rules)
+    cells = tidy(cells)
     tree, touched = clean(cells, tree, touched, spelling, rules)
     return documents, cells, tree, touched
 

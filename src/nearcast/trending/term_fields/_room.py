@@ -37,6 +37,24 @@ from nearcast.trending.term_fields._cells import (
     blocks_of,
 )
 
+
+@inner
+def tidy(cells):
+    """The arrays, packed where more than an eighth of them was given up.  Amortised.
+
+    Then the parts of a cell lie side by side again.
+    """
+    free_rows, free_blocks = np.int64(0), np.int64(0)
+    for kind in range(KINDS):
+        free_rows += kind * cells.free[kind, ROW_PIECES]
+        free_blocks += kind * cells.free[kind, NEAR_PIECES]
+    if 8 * (free_rows << ROWS_SHIFT) > cells.ends[ROWS_END]:
+        cells = packed_rows(cells, np.int64(0))
+    if 8 * (free_blocks << ROWS_SHIFT) > cells.ends[NEARS]:
+        cells = packed_near(cells, np.int64(0))
+    return cells
+
+
 # ---------------------------------------------------------------- columns and lists
 
 
