@@ -38,6 +38,7 @@ from nearcast.trending._nearby.touched import (
     REFILLED,
     Touched,
     none_touched,
+    nothing_more,
 )
 from nearcast.trending._vocabulary import Vocabulary
 from nearcast.trending.index import AnyTrending, TrendingStats
@@ -147,6 +148,7 @@ class FlatNearby(NearbyIndex):
             rows = [row for row in subscriptions if isinstance(row.id, kind)]
             if rows:
                 self._add(rows)
+        self._touched = nothing_more(self._touched)
 
     def check_many(self, subscriptions: list[Any]) -> None:
         """Refuse what `subscribe_many` cannot take."""

@@ -39,6 +39,13 @@ def none_touched() -> Touched:
     )
 
 
+def nothing_more(touched: Touched) -> Touched:
+    """The arrays after a step that touched very many lists, of which nobody asks."""
+    counts = touched.counts
+    counts[LISTS] = 0
+    return none_touched()._replace(counts=counts)
+
+
 @inner
 def with_room(touched, more, entries):
     """Room for so many lists more, of so many terms together."""

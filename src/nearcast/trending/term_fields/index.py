@@ -131,14 +131,12 @@ class TermFields(FlatNearby):
         check_arrays(self._cells, self._tree, self._documents, self._rules)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """Of rows and `near`, which have room for as much again, what is in use and a little."""
+        """Of rows and `near`, which have room for as much again, what is in use."""
         arrays, ends = super()._arrays(), self._cells.ends
-        for end, names in ((ROWS_END, ("term", "field")), (NEARS, ("near", "limit"))):
-            for name in names:
-                array = arrays[f"cells/{name}"]
-                arrays[f"cells/{name}"] = array[: _with_spare(int(ends[end]))]
-        pieces = arrays["cells/piece"]
-        arrays["cells/piece"] = pieces[: _with_spare(int(ends[ROWS_END])) // ROWS_TOGETHER]
+        rows, nears = int(ends[ROWS_END]), int(ends[NEARS])
+        used = {"term": rows, "field": rows, "piece": rows // ROWS_TOGETHER}
+        for name, end in (used | {"near": nears, "limit": nears}).items():
+            arrays[f"cells/{name}"] = arrays[f"cells/{name}"][:end]
         return arrays
 
     @property
@@ -148,8 +146,3 @@ class TermFields(FlatNearby):
     @_state.setter
     def _state(self, state: Any) -> None:
         self._documents, self._cells, self._tree, self._touched = state
-
-
-def _with_spare(used: int) -> int:
-    """So many rows and an eighth more, up to whole pieces."""
-    return -(-(used + used // 8) // ROWS_TOGETHER) * ROWS_TOGETHER
