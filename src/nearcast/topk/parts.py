@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.model import Id
+from nearcast.topk._compare import come_and_gone, which_differ
 from nearcast.topk._part_kernels import best_rows
 from nearcast.topk.list_change import ListChanges, joined_ids, starts
 
@@ -162,19 +162,17 @@ class PartChanges:
     def as_lists(self) -> tuple[NDArray[np.int64], ListChanges]:
         """Where each part is the whole list: the rows of those that differ, and what is told."""
         before, after = self.before, self.after
-        is_other = differ(before.numbers, before.lengths, after.numbers, after.lengths)
+        is_other = which_differ(before.numbers, before.start, after.numbers, after.start)
         chosen = np.flatnonzero(is_other)
         before, after = before.take(chosen), after.take(chosen)
-        was, now = pairs(before.numbers, before.lengths), pairs(after.numbers, after.lengths)
-        has_left = ~np.isin(was, now)
-        left_of = np.repeat(np.arange(len(chosen)), before.lengths)[has_left]
+        is_new, has_left = come_and_gone(before.numbers, before.start, after.numbers, after.start)
         return chosen, ListChanges(
             self.subscription_ids.take(pa.array(chosen)),
             after.start,
             after.ids,
             after.scores,
-            ~np.isin(now, was),
-            starts(np.bincount(left_of, None, len(chosen))),
+            is_new,
+            np.append(0, np.cumsum(has_left))[before.start],
             before.ids.filter(pa.array(has_left)),
         )
 
@@ -184,22 +182,3 @@ def runs(first: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(first - (ends - lengths), lengths)
-
-
-def pairs(numbers: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A list and a message as one number, so that one search compares all lists with theirs.
-
-    A window has fewer than 2^32 messages, so that the lower bits of their numbers are different.
-    """
-    return np.repeat(np.arange(len(lengths)), lengths) << 32 | numbers & 0xFFFFFFFF
-
-
-def differ(
-    old: NDArray[Any], before: NDArray[np.int64], new: NDArray[Any], after: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Which lists, of these messages and lengths, have others, or as many in another order?"""
-    found: NDArray[np.bool_] = before != after
-    alike = ~found
-    owner = np.repeat(np.arange(len(before)), before)[np.repeat(alike, before)]
-    found[owner[old[np.repeat(alike, before)] != new[np.repeat(alike, after)]]] = True
-    return found

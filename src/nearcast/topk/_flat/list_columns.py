@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from nearcast.boolean.id_table import IdTable
 from nearcast.model import Id
+from nearcast.topk._compare import come_and_gone, which_differ
 from nearcast.topk._flat.message_ids import MessageIds
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, K, Subscriptions
 from nearcast.topk._flat.touched import LISTS, Touched
 from nearcast.topk.list_change import ListChanges, ids_as_arrow, joined_ids, starts
-from nearcast.topk.parts import PartChanges, Parts, differ, pairs, runs
+from nearcast.topk.parts import PartChanges, Parts, runs
 
 _Ints = NDArray[np.int64]
 
@@ -33,22 +34,16 @@ def changed_lists(
     `rows` has `seq` and `score`; `gone` the ids of the arrivals that have left the window.
     """
     slots, before, old, after, new = _changed(touched, subscriptions, rows)
-    old_pairs = pairs(touched.seq[old].astype(np.int64), before)
-    new_pairs = pairs(rows.seq[new].astype(np.int64), after)
-    is_new = ~np.isin(new_pairs, old_pairs)
-    has_left = ~np.isin(old_pairs, new_pairs)
-    left_counts = np.bincount(
-        np.repeat(np.arange(len(before)), before)[has_left], None, len(before)
-    )
-    left = touched.seq[old[has_left]].tolist()
+    was, now, old_start, new_start = touched.seq[old], rows.seq[new], starts(before), starts(after)
+    is_new, has_left = come_and_gone(was, old_start, now, new_start)
     return ListChanges(
         subscription_ids.ids_of(slots),
-        starts(after),
-        message_ids.ids_of(rows.seq[new]) if len(new) else pa.array([], pa.int64()),
+        new_start,
+        message_ids.ids_of(now) if len(now) else pa.array([], pa.int64()),
         rows.score[new],
         is_new,
-        starts(left_counts),
-        ids_as_arrow(gone[seq] if seq in gone else message_ids.id_of(seq) for seq in left),
+        np.append(0, np.cumsum(has_left))[old_start],
+        _ids_of(was[has_left], message_ids, gone),
     )
 
 
@@ -77,13 +72,12 @@ def part_changes(
 
 def _ids_of(seqs: NDArray[np.int32], message_ids: MessageIds, gone: dict[int, Id]) -> pa.Array:
     """The ids of messages, some of which are in the window no more."""
-    arrivals, place = np.unique(seqs, return_inverse=True)
-    is_gone = np.isin(arrivals, np.fromiter(gone, np.int64, len(gone)))
-    order = np.argsort(~is_gone, kind="stable")  # those that are gone come first
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    left = ids_as_arrow(gone[seq] for seq in arrivals[is_gone].tolist())
-    return joined_ids([left, message_ids.ids_of(arrivals[~is_gone])]).take(pa.array(rank[place]))
+    left = np.sort(np.fromiter(gone, np.int64, len(gone)))
+    place = np.searchsorted(left, seqs)
+    is_gone = np.append(left, -1)[place] == seqs
+    place[~is_gone] = len(left) + np.arange(len(seqs) - is_gone.sum())
+    names = [ids_as_arrow(gone[seq] for seq in left.tolist()), message_ids.ids_of(seqs[~is_gone])]
+    return joined_ids(names).take(pa.array(place))
 
 
 def _changed(
@@ -98,7 +92,7 @@ def _changed(
     after = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
     old = runs(touched.start[:count], before)
     new = runs(head[:, START].astype(np.int64) * STEP, after)
-    chosen = differ(touched.seq[old], before, rows.seq[new], after)
+    chosen = which_differ(touched.seq[old], starts(before), rows.seq[new], starts(after))
     return (
         slots[chosen],
         before[chosen],
