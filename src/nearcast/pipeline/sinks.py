@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from nearcast.durable_files import (
     link,
@@ -49,16 +50,18 @@ class BatchOutput:
     offsets: range = range(0)
     result_files: Sequence[Path] = ()
 
-    @property
-    def has_results(self) -> bool:
-        """Does the stream keep results?"""
-        return "kind" in self.schema.names
-
     def notifications(self) -> pa.Table:
         """All of them, in the order of the stream; what one row did, matches first."""
         tables = [read_parquet(path) for path in self.notification_files]
         found = [self._with_all_columns(table) for table in tables if len(table)]
         return pa.concat_tables([self.schema.empty_table(), *found]).sort_by("position")
+
+    def put(self, path: Path, target: Path) -> None:
+        """One of the files with notifications, in its order, and with all columns."""
+        if set(self.schema.names) <= set(pq.read_schema(path).names):
+            link(path, target)
+        else:
+            write_parquet(target, [self._with_all_columns(read_parquet(path))], {})
 
     def _with_all_columns(self, table: pa.Table) -> pa.Table:
         for field in self.schema:
@@ -124,8 +127,9 @@ class StoreSink(Sink):
 class FilesSink(Sink):
     """Into Parquet files, a folder for each batch: `batch=17/notifications-….parquet`.
 
-    The folder of a batch appears whole. `spark.read.parquet(folder)` reads all of them; rejects are
-    in `_rejects`, which it skips.
+    The folder of a batch appears whole. Each shard has a file of its own, in its order; `position`
+    orders all of them. `spark.read.parquet(folder)` reads all; rejects are in `_rejects`, which it
+    skips.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -155,13 +159,8 @@ class FilesSink(Sink):
             sync(self._folder)  # who was killed may not have waited for it
         elif filled:
             with whole_folder(target) as unfinished:
-                if output.has_results:  # files of matches alone have fewer columns
-                    write_parquet(
-                        unfinished / "notifications.parquet", [output.notifications()], {}
-                    )
-                else:
-                    for path in filled:
-                        link(path, unfinished / f"{path.parent.name}-{path.name}")
+                for number, path in enumerate(filled):
+                    output.put(path, unfinished / f"notifications-{number:05d}.parquet")
 
 
 class CallbackSink(Sink):

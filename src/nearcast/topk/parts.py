@@ -162,7 +162,9 @@ class PartChanges:
     def as_lists(self) -> tuple[NDArray[np.int64], ListChanges]:
         """Where each part is the whole list: the rows of those that differ, and what is told."""
         before, after = self.before, self.after
-        is_other = which_differ(before.numbers, before.start, after.numbers, after.start)
+        is_other = which_differ(
+            before.numbers, before.start, before.lengths, after.numbers, after.start, after.lengths
+        )
         chosen = np.flatnonzero(is_other)
         before, after = before.take(chosen), after.take(chosen)
         is_new, has_left = come_and_gone(before.numbers, before.start, after.numbers, after.start)

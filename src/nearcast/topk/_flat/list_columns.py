@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from nearcast.boolean.id_table import IdTable
 from nearcast.model import Id
-from nearcast.topk._compare import come_and_gone, which_differ
+from nearcast.topk._compare import come_and_gone, copied_runs, which_differ
 from nearcast.topk._flat.message_ids import MessageIds
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, K, Subscriptions
 from nearcast.topk._flat.touched import LISTS, Touched
 from nearcast.topk.list_change import ListChanges, ids_as_arrow, joined_ids, starts
-from nearcast.topk.parts import PartChanges, Parts, runs
+from nearcast.topk.parts import PartChanges, Parts
 
 _Ints = NDArray[np.int64]
 
@@ -34,13 +34,14 @@ def changed_lists(
     `rows` has `seq` and `score`; `gone` the ids of the arrivals that have left the window.
     """
     slots, before, old, after, new = _changed(touched, subscriptions, rows)
-    was, now, old_start, new_start = touched.seq[old], rows.seq[new], starts(before), starts(after)
+    was, old_start = copied_runs(touched.seq, old, before), starts(before)
+    now, new_start = copied_runs(rows.seq, new, after), starts(after)
     is_new, has_left = come_and_gone(was, old_start, now, new_start)
     return ListChanges(
         subscription_ids.ids_of(slots),
         new_start,
         message_ids.ids_of(now) if len(now) else pa.array([], pa.int64()),
-        rows.score[new],
+        copied_runs(rows.score, new, after),
         is_new,
         np.append(0, np.cumsum(has_left))[old_start],
         _ids_of(was[has_left], message_ids, gone),
@@ -61,12 +62,14 @@ def part_changes(
     `numbers_of` tells them for arrivals, those that have left too.
     """
     slots, before, old, after, new = _changed(touched, subscriptions, rows)
-    was, now = touched.seq[old], rows.seq[new]
+    was, now = copied_runs(touched.seq, old, before), copied_runs(rows.seq, new, after)
+    old_scores = copied_runs(touched.score, old, before)
+    new_scores = copied_runs(rows.score, new, after)
     names = _ids_of(was, message_ids, gone)
     return PartChanges(
         subscription_ids.ids_of(slots),
-        Parts(starts(before), names, touched.score[old], numbers_of(was)),
-        Parts(starts(after), message_ids.ids_of(now), rows.score[new], numbers_of(now)),
+        Parts(starts(before), names, old_scores, numbers_of(was)),
+        Parts(starts(after), message_ids.ids_of(now), new_scores, numbers_of(now)),
     )
 
 
@@ -84,19 +87,12 @@ def _changed(
     touched: Touched, subscriptions: Subscriptions, rows: Any
 ) -> tuple[NDArray[np.int32], _Ints, _Ints, _Ints, _Ints]:
     """The slots of lists that are others than they were; how long they were, and where in `touched`
-    what they had is; how long they are, and where in `rows` what they have is."""
+    what they had begins; how long they are, and where in `rows` what they have begins."""
     count = int(touched.ends[LISTS])
     slots = touched.slot[:count]
-    before = np.diff(touched.start[: count + 1])
+    old, before = touched.start[:count], np.diff(touched.start[: count + 1])
     head = subscriptions.head[slots]
+    new = head[:, START].astype(np.int64) * STEP
     after = np.minimum(head[:, K], head[:, HELD]).astype(np.int64)
-    old = runs(touched.start[:count], before)
-    new = runs(head[:, START].astype(np.int64) * STEP, after)
-    chosen = which_differ(touched.seq[old], starts(before), rows.seq[new], starts(after))
-    return (
-        slots[chosen],
-        before[chosen],
-        old[np.repeat(chosen, before)],
-        after[chosen],
-        new[np.repeat(chosen, after)],
-    )
+    chosen = which_differ(touched.seq, old, before, rows.seq, new, after)
+    return slots[chosen], before[chosen], old[chosen], after[chosen], new[chosen]
