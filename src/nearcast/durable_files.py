@@ -64,6 +64,10 @@ class Disk:
 disk = Disk()
 
 
+_unfinished: set[Path] = set()
+"""Folders that are being filled: their files become durable with them."""
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Write a file, all or nothing: it has its name, durably, when the block ends.
@@ -74,6 +78,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     >>> file.read_bytes()
     b'hello'
     """
+    if path.parent in _unfinished:
+        with disk.create(path) as file:
+            yield file
+        return
     temporary = _beside(path)
     try:
         with disk.create(temporary) as file:
@@ -86,22 +94,50 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     disk.sync_path(path.parent)
 
 
+class UnfinishedFolder:
+    """A folder that appears whole, filled now and finished later, by another thread if need be.
+
+    The name must be new. Who fills it has changing data at hand and does not wait for the disk; who
+    finishes it does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place = _beside(path)
+
+    @contextmanager
+    def filling(self) -> Iterator[Path]:
+        """Gives the place to fill, with files alone; nothing is left of it if that fails."""
+        disk.make_folder(self._place)
+        _unfinished.add(self._place)
+        try:
+            yield self._place
+        except BaseException:
+            _give_up(self._place)
+            raise
+        finally:
+            _unfinished.discard(self._place)
+
+    def finish(self) -> None:
+        """Wait until all of it is on the disk and give it its name."""
+        try:
+            for file in self._place.iterdir():
+                disk.sync_path(file)
+            disk.sync_path(self._place)
+            disk.rename(self._place, self._path)
+        except BaseException:
+            _give_up(self._place)
+            raise
+        disk.sync_path(self._path.parent)
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Fill a folder, all or nothing: gives the place to fill; files in it must be durable.
-
-    The name must be new.
-    """
-    temporary = _beside(path)
-    disk.make_folder(temporary)
-    try:
-        yield temporary
-        disk.sync_path(temporary)
-        disk.rename(temporary, path)
-    except BaseException:
-        _give_up(temporary)
-        raise
-    disk.sync_path(path.parent)
+    """Fill a folder with files, all or nothing; the name must be new."""
+    folder = UnfinishedFolder(path)
+    with folder.filling() as place:
+        yield place
+    folder.finish()
 
 
 def make_folder(path: Path) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 import pyarrow as pa
 import pytest
 
+from nearcast import durable_files
 from nearcast.broker import broker as broker_module
 from nearcast.model import (
     Box,
@@ -317,15 +318,20 @@ def test_a_copy_that_missed_a_batch_catches_up(story):
     assert [id for id, _ in story.result("tea").items] == ["c", "b", "a"]
 
 
-def test_a_snapshot_that_fails_is_put_off(story, monkeypatch):
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(shard_module.HostedShard, "save_into"), (durable_files.UnfinishedFolder, "finish")],
+    ids=["while it is written", "while the disk is waited for"],
+)
+def test_a_snapshot_that_fails_is_put_off(story, monkeypatch, owner, name):
     story.stream.snapshot_after = 1
 
-    def full(self, folder):
+    def full(*_):
         raise OSError("no space left")
 
     story.run([tea(), *said("a")])
     with monkeypatch.context() as patch:
-        patch.setattr(shard_module.HostedShard, "save", full)
+        patch.setattr(owner, name, full)
         story.run(said("b"))
         for keeper in story.stream.keepers.values():
             assert keeper._saver.finished(wait=True) is None

@@ -18,7 +18,7 @@ from nearcast.model import Id
 from nearcast.pipeline.durable_parquet import read_facts, write_parquet
 from nearcast.pipeline.hosted.request import StepRequest
 from nearcast.pipeline.hosted.rows import HostedRows, logged_rows
-from nearcast.pipeline.hosted.saver import ForkedSaver, SavedShard
+from nearcast.pipeline.hosted.saver import SavedShard, Saver
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
 from nearcast.pipeline.hosted.spread.list_shard import ListShard
 from nearcast.pipeline.hosted.spread.opening import open_shard
@@ -47,7 +47,7 @@ class ShardKeeper:
         self._shard: HostedShard | None = None
         self._applied = -1
         self._rows, self._seconds = 0, 0.0
-        self._saver = ForkedSaver()
+        self._saver = Saver()
         self._saved: SavedShard | None = None
 
     def step(self, request: StepRequest) -> dict[str, Any]:

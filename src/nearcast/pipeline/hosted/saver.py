@@ -1,14 +1,13 @@
-"""`ForkedSaver`: snapshots of a shard that goes on meanwhile."""
+"""`Saver`: snapshots of a shard, for whose disk it does not wait."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
+from nearcast.durable_files import UnfinishedFolder
 from nearcast.pipeline.hosted.shard import HostedShard
-
-_MOST_WORDS = 4000  # bytes of a reason; a pipe takes more without a reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +20,18 @@ class SavedShard:
     seconds: float
 
 
-class ForkedSaver:
-    """Saves in a fork of the process: it has the memory as it is, and nobody waits for it.
+class Saver:
+    """Hands a shard to the system at once, and waits beside its work until it is on the disk.
 
-    `problem` says why the last one failed, None where it did not.
+    A fork would have the memory as it is without writing it first. But whoever writes to memory
+    that a fork has too copies it, and what was in large pages is in small ones from then on.
+
+    `problem` says why the last one that has ended failed, None where it did not.
     """
 
     def __init__(self) -> None:
         self.problem: str | None = None
-        self._saving: tuple[int, int, SavedShard] | None = None  # process, pipe, what
+        self._saving: tuple[_Finishing, SavedShard] | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -37,40 +39,45 @@ class ForkedSaver:
         return self._saving is not None
 
     def start(self, shard: HostedShard, target: SavedShard) -> None:
-        """Begin to save; the process must have no other threads that work on the shard."""
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            code = 1
-            _close_all_but(writing)
-            try:
-                shard.save(target.path)
-                code = 0
-            except BaseException as error:
-                words = f"{type(error).__name__}: {error}".encode()
-                os.write(writing, words[:_MOST_WORDS])
-            finally:
-                os._exit(code)  # nothing of the parent is to be closed or flushed twice
-        os.close(writing)
-        self._saving = child, reading, target
+        """Begin to save; the shard may change when this returns."""
+        folder = UnfinishedFolder(target.path)
+        try:
+            with folder.filling() as place:
+                shard.save_into(place)
+        except Exception as error:
+            self.problem = _reason(error)
+            return
+        finishing = _Finishing(folder)
+        finishing.start()
+        self._saving = finishing, target
 
     def finished(self, *, wait: bool = False) -> SavedShard | None:
         """The snapshot, once it is there; None where it is not, or failed."""
         if self._saving is None:
             return None
-        child, reading, target = self._saving
-        done, status = os.waitpid(child, 0 if wait else os.WNOHANG)
-        if done == 0:
+        finishing, target = self._saving
+        if wait:
+            finishing.join()
+        if finishing.is_alive():
             return None
-        self._saving = None
-        words = os.read(reading, _MOST_WORDS).decode(errors="replace")
-        os.close(reading)
-        self.problem = None if status == 0 else words or f"ended with status {status}"
-        return target if status == 0 else None
+        self._saving, self.problem = None, finishing.problem
+        return None if self.problem else target
 
 
-def _close_all_but(kept: int) -> None:
-    """Who talks to the parent would wait for this process too, should the parent die."""
-    most = os.sysconf("SC_OPEN_MAX")
-    os.closerange(3, kept)
-    os.closerange(kept + 1, most)
+class _Finishing(Thread):
+    """Waits for the disk. A daemon: a keeper that ends leaves but a folder without a name."""
+
+    def __init__(self, folder: UnfinishedFolder) -> None:
+        super().__init__(daemon=True)
+        self.problem: str | None = None
+        self._folder = folder
+
+    def run(self) -> None:
+        try:
+            self._folder.finish()
+        except BaseException as error:
+            self.problem = _reason(error)
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

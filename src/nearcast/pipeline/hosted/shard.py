@@ -146,10 +146,14 @@ class HostedShard:
     def save(self, folder: Path) -> None:
         """Write it as `folder`, all or nothing; the name must be new."""
         with whole_folder(folder) as unfinished:
-            self._save_into(unfinished)
-            write_json(unfinished / _ABOUT, {"format": FORMAT, **self._about()})
+            self.save_into(unfinished)
 
-    def _save_into(self, folder: Path) -> None:
+    def save_into(self, folder: Path) -> None:
+        """Write it as files of a folder, which whoever made the folder makes durable."""
+        self._save_parts(folder)
+        write_json(folder / _ABOUT, {"format": FORMAT, **self._about()})
+
+    def _save_parts(self, folder: Path) -> None:
         self._broker.save(folder / _BROKER)
 
     def _about(self) -> dict[str, Any]:

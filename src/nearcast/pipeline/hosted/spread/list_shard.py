@@ -69,8 +69,8 @@ class ListShard(SpreadShard):
         made._placements = {}
         return made
 
-    def _save_into(self, folder: Path) -> None:
-        super()._save_into(folder)
+    def _save_parts(self, folder: Path) -> None:
+        super()._save_parts(folder)
         self._lists.save(folder / _LISTS)
 
     def __len__(self) -> int:
