@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 
 from nearcast.inner import inner, leaf
 from nearcast.space._kernels import region_meets
+from nearcast.trending._regions.circles import (
+    INSIDE,
+    UNSURE,
+    circle_at,
+    cosine_near,
+    place_in_circle,
+)
 from nearcast.trending._regions.documents import RECTS, TERMS, Archive
 from nearcast.trending._regions.places import (
     ALL_TERMS,
@@ -21,7 +28,7 @@ from nearcast.trending._regions.places import (
     column,
     reaches,
 )
-from nearcast.trending._regions.rows import HELD, LEVEL, enter
+from nearcast.trending._regions.rows import HELD, LEVEL, enter, is_in_bounds
 from nearcast.trending._regions.runs import (
     COUNT,
     HIGH,
@@ -220,30 +227,50 @@ def cells_of(levels, level, bounds, slot):
 
 
 @leaf
+def _circle_of(regions, slot, is_earth):
+    """What `_lies_in` wants to know of a region, once for many documents."""
+    circle = circle_at(regions, slot)
+    return circle[0], circle[1], circle[2], cosine_near(is_earth, circle[1])
+
+
+@leaf
+def _lies_in(archive, number, rows, regions, slot, is_earth, circle, rects):
+    """As `is_in_region`; most documents of the cells around are told by a few comparisons."""
+    if archive.documents.run[number, RECTS] == NONE:
+        x, y = archive.documents.place[number, 0], archive.documents.place[number, 1]
+        if not is_in_bounds(slot, x, y, rows):
+            return False
+        inside = place_in_circle(circle[:3], x, y, circle[3])
+        if inside != UNSURE:
+            return inside == INSIDE
+    return is_in_region(archive, number, regions, slot, is_earth, rects)
+
+
+@leaf
 def score_in_region(rows, slot, term, levels, archive, regions, is_earth, base, rects):
     """What a term has in a region, in units, from its documents.  O(those in the cells)."""
     level = rows.head[slot, LEVEL]
     west, east, south, north = cells_of(levels, level, rows.bounds, slot)
-    total = np.int64(0)
+    circle, total = _circle_of(regions, slot, is_earth), np.int64(0)
     zero, code = np.int64(0), levels.code[level]
     for x in range(west, east + 1):
         for y in range(south, north + 1):
             one, other = cell_key(np.int64(x), np.int64(y), code, term)
             total += _score_in_run(archive, run_of(archive.table, one, other),
-                                   regions, slot, is_earth, base, rects)  # fmt: skip
+                                   rows, regions, slot, is_earth, circle, base, rects)  # fmt: skip
     one, other = cell_key(zero, zero, np.int64(WIDE), term)
     wide = run_of(archive.table, one, other)
-    return total + _score_in_run(archive, wide, regions, slot, is_earth, base, rects)
+    return total + _score_in_run(archive, wide, rows, regions, slot, is_earth, circle, base, rects)
 
 
 @leaf
-def _score_in_run(archive, run, regions, slot, is_earth, base, rects):
+def _score_in_run(archive, run, rows, regions, slot, is_earth, circle, base, rects):
     total = np.int64(0)
     if run == NONE:
         return total
     for place in range(archive.runs.head[run, COUNT]):
         entry = number_at(archive.runs, run, place)
-        if is_in_region(archive, entry >> HIGH, regions, slot, is_earth, rects):
+        if _lies_in(archive, entry >> HIGH, rows, regions, slot, is_earth, circle, rects):
             total += (entry & _TIMES) * worth(archive.documents, entry >> HIGH, base)
     return total
 
@@ -265,27 +292,27 @@ def add_up(rows, slot, levels, archive, regions, is_earth, base, sums, rects):
     """What all terms have in a region, to `sums`, which the caller clears: how many there are."""
     level = rows.head[slot, LEVEL]
     west, east, south, north = cells_of(levels, level, rows.bounds, slot)
-    count = np.int64(0)
+    circle, count = _circle_of(regions, slot, is_earth), np.int64(0)
     zero, code, everything = np.int64(0), levels.code[level], np.int64(ALL_TERMS)
     for x in range(west, east + 1):
         for y in range(south, north + 1):
             one, other = cell_key(np.int64(x), np.int64(y), code, everything)
-            count = _add_up(archive, run_of(archive.table, one, other),
-                            regions, slot, is_earth, base, sums, count, rects)  # fmt: skip
+            count = _add_up(archive, run_of(archive.table, one, other), rows,
+                            regions, slot, is_earth, circle, base, sums, count, rects)  # fmt: skip
     one, other = cell_key(zero, zero, np.int64(WIDE), everything)
-    return _add_up(archive, run_of(archive.table, one, other),
-                   regions, slot, is_earth, base, sums, count, rects)  # fmt: skip
+    return _add_up(archive, run_of(archive.table, one, other), rows,
+                   regions, slot, is_earth, circle, base, sums, count, rects)  # fmt: skip
 
 
 @leaf
-def _add_up(archive, run, regions, slot, is_earth, base, sums, count, rects):
+def _add_up(archive, run, rows, regions, slot, is_earth, circle, base, sums, count, rects):
     """Add what the documents of a run that are in the region have: how many terms by now."""
     if run == NONE:
         return count
     documents, runs = archive.documents, archive.runs
     for place in range(runs.head[run, COUNT]):
         number = number_at(runs, run, place) >> HIGH
-        if not is_in_region(archive, number, regions, slot, is_earth, rects):
+        if not _lies_in(archive, number, rows, regions, slot, is_earth, circle, rects):
             continue
         one = worth(documents, number, base)
         terms = documents.run[number, TERMS]

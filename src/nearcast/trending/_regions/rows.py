@@ -128,6 +128,17 @@ def least(rows, slot):
     return rows.score[rows.start[slot] + rows.head[slot, K] - 1]
 
 
+@melting
+def is_in_bounds(slot, x, y, rows):
+    """Is a point in the cover of a region?"""
+    return (
+        (x >= rows.bounds[slot, 0])
+        & (x <= rows.bounds[slot, 2])
+        & (y >= rows.bounds[slot, 1])
+        & (y <= rows.bounds[slot, 3])
+    )
+
+
 @leaf
 def halve(rows, slots, epochs):
     """So many epochs have passed: units are larger.  O(rows)."""

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from nearcast.inner import inner, leaf
 from nearcast.space._kernels import BOX, region_meets
+from nearcast.trending._regions.circles import UNSURE, circle_at, place_in_circle
 from nearcast.trending._regions.places import EVERYWHERE, MARGIN, WIDE, column
 from nearcast.trending._regions.postings import is_in_region, worth
 from nearcast.trending._regions.runs import COUNT, HIGH, MASS, NONE, number_at
 from nearcast.trending._regions.table import cell_key, run_of
-from nearcast.trending.cell_rows._circles import UNSURE, circle_at, place_in_circle
 
 UNKNOWN = -1
 _TIMES = (1 << HIGH) - 1

@@ -14,6 +14,13 @@ from nearcast.inner import leaf, melting
 from nearcast.prefetch import prefetch_row
 from nearcast.space._kernels import region_meets
 from nearcast.trending._cycles import UPDATING, WHOLE, begins, ends
+from nearcast.trending._regions.circles import (
+    INSIDE,
+    UNSURE,
+    circle_at,
+    cosine_near,
+    place_in_circle,
+)
 from nearcast.trending._regions.documents import RECTS, drop_document
 from nearcast.trending._regions.homes import NO_LEVEL, homes_to_visit
 from nearcast.trending._regions.postings import (
@@ -29,7 +36,7 @@ from nearcast.trending._regions.remembered import (
     remember,
     with_room,
 )
-from nearcast.trending._regions.rows import HELD, K, enter, is_before, least, rise
+from nearcast.trending._regions.rows import HELD, K, enter, is_before, is_in_bounds, least, rise
 from nearcast.trending._regions.runs import COUNT, NONE, START
 from nearcast.trending._regions.said import (
     BASE,
@@ -40,13 +47,6 @@ from nearcast.trending._regions.said import (
     unmark_terms,
 )
 from nearcast.trending._regions.steps import document_comes, next_document
-from nearcast.trending.cell_rows._circles import (
-    INSIDE,
-    UNSURE,
-    circle_at,
-    cosine_near,
-    place_in_circle,
-)
 from nearcast.trending.cell_rows._neighbourhood import (
     UNKNOWN,
     bound_of,
@@ -253,17 +253,6 @@ def bring_near(slot, rows, regions):
     prefetch_row(rows.score, start + 8)
     prefetch_row(rows.head, slot)
     prefetch_row(regions.shape, slot)
-
-
-@melting
-def is_in_bounds(slot, x, y, rows):
-    """Is a point in the cover of a region?"""
-    return (
-        (x >= rows.bounds[slot, 0])
-        & (x <= rows.bounds[slot, 2])
-        & (y >= rows.bounds[slot, 1])
-        & (y <= rows.bounds[slot, 3])
-    )
 
 
 @melting
