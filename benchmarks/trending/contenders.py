@@ -9,7 +9,13 @@ from benchmarks.trending.workload import Workload
 from nearcast.trending import TrendingIndex
 
 # By the name of the class: as the paper calls it.
-_REGIONS = {"CellRows": "CellRows", "RST": "RST (TPG)", "TP": "TP", "DS": "DS"}
+_REGIONS = {
+    "CellRows": "CellRows",
+    "ParallelCellRows": "ParallelCellRows",
+    "RST": "RST (TPG)",
+    "TP": "TP",
+    "DS": "DS",
+}
 _NEARBY = {
     "TermFields": "TermFields",
     "ParallelTermFields": "ParallelTermFields",

@@ -14,6 +14,7 @@ from nearcast.trending import (
     TS,
     CellRows,
     NearbyBaseline,
+    ParallelCellRows,
     ParallelTermFields,
     ScanTrending,
     TermFields,
@@ -43,6 +44,7 @@ def on_roads(index, space=Space.EARTH, **settings):
 INDEXES = {
     "NearbyScan": partial(NearbyScan, a=1.0, max_error=0.0),
     "CellRows": CellRows,
+    "ParallelCellRows": ParallelCellRows,
     "TP": TP,
     "DS": partial(DS, cells_larger=3),
     "RST": partial(RST, compactness=0.1),

@@ -14,7 +14,16 @@ def test_contract_of_the_oracle():
 
 
 # These share their kernels with others, or are the oracle; the state machine has them all.
-ALIKE = ("NearbyScan", "TS", "FTS", "SSTWithin", "TermFieldsWithin", "ParallelTermFields", "DS")
+ALIKE = (
+    "NearbyScan",
+    "TS",
+    "FTS",
+    "SSTWithin",
+    "TermFieldsWithin",
+    "ParallelCellRows",
+    "ParallelTermFields",
+    "DS",
+)
 CASES = [
     pytest.param(make_index, id=name, marks=[pytest.mark.thorough] * (name in ALIKE))
     for name, make_index in INDEXES.items()

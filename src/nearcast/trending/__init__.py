@@ -1,14 +1,15 @@
 """What is talked about here, now, for everybody, all the time?
 
-For regions use `CellRows`, around a point `TermFields`; the others are what a paper has. A name is
-loaded when it is first used: rules for terms are part of settings, which need no compiler.
+For regions use `CellRows`, around a point `TermFields`, and of both the `Parallel` one where there
+are two cores; the others are what a paper has. A name is loaded when it is first used: rules for
+terms are part of settings, which need no compiler.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nearcast.trending.cell_rows import CellRows
+    from nearcast.trending.cell_rows import CellRows, ParallelCellRows
     from nearcast.trending.decay import Decay
     from nearcast.trending.grouped_tables import RST
     from nearcast.trending.index import TrendingIndex, TrendingStats
@@ -32,6 +33,7 @@ __all__ = [
     "Decay",
     "NearbyBaseline",
     "NearbyIndex",
+    "ParallelCellRows",
     "ParallelTermFields",
     "ScanTrending",
     "TermFields",
@@ -42,7 +44,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "cell_rows": ("CellRows",),
+    "cell_rows": ("CellRows", "ParallelCellRows"),
     "decay": ("Decay",),
     "grouped_tables": ("RST",),
     "index": ("TrendingIndex", "TrendingStats"),

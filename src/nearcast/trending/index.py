@@ -166,10 +166,18 @@ class TrendingIndex(ABC):
 
     def subscribe_many(self, subscriptions: list[Any]) -> None:
         """Add subscriptions of different ids, or replace live ones; look their lists up later."""
-        for subscription in subscriptions:
-            self._check_subscription(subscription)
+        self.check_many(subscriptions)
         for subscription in subscriptions:
             self.subscribe(subscription)
+
+    def check_many(self, subscriptions: list[Any]) -> None:
+        """Refuse what `subscribe_many` cannot take."""
+        ids = set()
+        for subscription in subscriptions:
+            self._check_subscription(subscription)
+            if subscription.id in ids:
+                raise ValueError(f"subscription {subscription.id!r} is there twice; give it once")
+            ids.add(subscription.id)
 
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         """Many documents in their order, all or none: how many lists each has changed."""

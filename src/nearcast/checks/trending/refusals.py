@@ -66,9 +66,19 @@ def check_unknown_ids(make_index: MakeIndex) -> None:
         index.unsubscribe("s")
 
 
+def check_an_id_twice_at_once(make_index: MakeIndex) -> None:
+    """Which of them would be meant?"""
+    index = make_index(half_life=10.0)
+    one, other = around(index.kinds[0], "s"), around(index.kinds[0], "t")
+    with expects(ValueError, naming="'s' is there twice"):
+        index.subscribe_many([one, other, one])
+    assert len(index) == 0
+
+
 REFUSALS: tuple[Check, ...] = (
     check_bad_settings,
     check_late_documents_are_refused,
     check_wrong_kinds_are_refused,
     check_unknown_ids,
+    check_an_id_twice_at_once,
 )

@@ -134,7 +134,7 @@ class FlatNearby(NearbyIndex):
     # ------------------------------------------------------------------ subscriptions
 
     def subscribe(self, subscription: AnyTrending) -> list[TermsChange]:
-        self._check_nearby(subscription)
+        self._check_subscription(subscription)
         before = _terms(self.top(subscription.id)) if subscription.id in self else ()
         self._add([subscription])
         change = terms_change(subscription.id, before, self.top(subscription.id))
@@ -149,15 +149,6 @@ class FlatNearby(NearbyIndex):
             if rows:
                 self._add(rows)
         self._touched = nothing_more(self._touched)
-
-    def check_many(self, subscriptions: list[Any]) -> None:
-        """Refuse what `subscribe_many` cannot take."""
-        ids = set()
-        for subscription in subscriptions:
-            self._check_nearby(subscription)
-            if subscription.id in ids:
-                raise ValueError(f"subscription {subscription.id!r} is there twice; give it once")
-            ids.add(subscription.id)
 
     def _add(self, rows: list[Any]) -> None:
         ids = pa.array([row.id for row in rows])
@@ -178,8 +169,8 @@ class FlatNearby(NearbyIndex):
         self._leave(slot)
         self._ids.remove_one(slot)
 
-    def _check_nearby(self, subscription: object) -> None:
-        self._check_subscription(subscription)
+    def _check_subscription(self, subscription: object) -> None:
+        super()._check_subscription(subscription)
         assert isinstance(subscription, NearbyTrendingSubscription)
         if subscription.k > MOST_SHOWN:
             raise ValueError(

@@ -111,8 +111,7 @@ class FlatRegions(TrendingIndex):
         return [change] if change else []
 
     def subscribe_many(self, subscriptions: list[Any]) -> None:
-        for subscription in subscriptions:
-            self._check_subscription(subscription)
+        self.check_many(subscriptions)
         for kind in (int, str):
             part = [each for each in subscriptions if isinstance(each.id, kind)]
             ids = pa.array(

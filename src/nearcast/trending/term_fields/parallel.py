@@ -1,38 +1,22 @@
-"""`ParallelTermFields`: two cores, each with a half of the subscriptions."""
+"""`ParallelTermFields`: two cores, each with the people of its places."""
 
-from __future__ import annotations
-
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from math import inf
 from struct import pack
-from typing import Any, Self, TypeVar
+from typing import ClassVar
 from zlib import crc32
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nearcast import storage
-from nearcast.batches import MessageBatch
-from nearcast.model import Id, Message, NearbyTrendingSubscription
-from nearcast.trending.index import AnyTrending, TrendingStats
+from nearcast.model import NearbyTrendingSubscription
+from nearcast.trending.halves import HALVES, Halves
 from nearcast.trending.nearby import NearbyIndex
 from nearcast.trending.term_fields.index import TermFields
-from nearcast.trending.terms_change import Terms, TermsChange, terms_change
-
-_Result = TypeVar("_Result")
-HALVES = 2
 
 
-class ParallelTermFields(NearbyIndex):
-    """`TermFields` on two cores: each half has its own subscriptions, and all documents.
+class ParallelTermFields(Halves, NearbyIndex):
+    """`TermFields` on two cores. Its promises are those of `TermFields`.
 
-    What a document costs is mostly what it does to lists, and that is shared; documents and terms
-    are there twice. Answers are those of `TermFields`; its promises are too. To which half a
-    subscription belongs depends on its place alone: those at the same place share a list.
+    To which half a subscription belongs depends on its place alone: those at the same place share a
+    list.
 
-    >>> from nearcast.model import Point
+    >>> from nearcast.model import Message, Point
     >>> index = ParallelTermFields(half_life=3600.0)
     >>> here = Point(2.35, 48.86)
     >>> index.subscribe_many([NearbyTrendingSubscription(id, here, k=1) for id in range(4)])
@@ -40,125 +24,9 @@ class ParallelTermFields(NearbyIndex):
     4
     """
 
-    def _begin(self) -> None:
-        settings = self.settings()
-        self._halves = [TermFields.from_settings(settings) for _ in range(HALVES)]
-        self._threads = ThreadPoolExecutor(HALVES - 1)
+    half: ClassVar = TermFields
 
-    def subscribe(self, subscription: AnyTrending) -> list[TermsChange]:
-        self._halves[0].check_many([subscription])
-        assert isinstance(subscription, NearbyTrendingSubscription)
-        id, number = subscription.id, _half_of(subscription)
-        half, other = self._halves[number], self._halves[1 - number]
-        if id not in other:
-            return half.subscribe(subscription)
-        before = tuple(term for term, _ in other.top(id))
-        other.unsubscribe(id)
-        others = [change for change in half.subscribe(subscription) if change.subscription_id != id]
-        change = terms_change(id, before, half.top(id))
-        return [change, *others] if change else others
-
-    def subscribe_many(self, subscriptions: list[Any]) -> None:
-        self._halves[0].check_many(subscriptions)
-        mine: dict[int, list[Any]] = {half: [] for half in range(HALVES)}
-        for subscription in subscriptions:
-            mine[_half_of(subscription)].append(subscription)
-        self._both(lambda half, number: _move_house(half, mine[number], mine[1 - number]))
-
-    def unsubscribe(self, subscription_id: Id) -> None:
-        self._half(subscription_id).unsubscribe(subscription_id)
-
-    def publish(self, message: Message) -> list[TermsChange]:
-        self.now = self._checked_time(message)
-        told = self._both(lambda half, _: half.publish(message))
-        return [change for changes in told for change in changes]
-
-    def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
-        times = self.check_batch(messages)
-        counts = self._both(lambda half, _: half.publish_batch(messages))
-        if len(times):
-            self.now = float(times[-1])
-        return counts[0] + counts[1]
-
-    def advance(self, now: float) -> list[TermsChange]:
-        self.now = self._checked_now(now)
-        told = self._both(lambda half, _: half.advance(now))
-        return [change for changes in told for change in changes]
-
-    def top(self, subscription_id: Id, now: float | None = None) -> Terms:
-        return self._half(subscription_id).top(subscription_id, now)
-
-    def subscription(self, subscription_id: Id) -> NearbyTrendingSubscription:
-        return self._half(subscription_id).subscription(subscription_id)
-
-    def ids(self) -> list[Id]:
-        return [id for half in self._halves for id in half.ids()]
-
-    def __len__(self) -> int:
-        return sum(len(half) for half in self._halves)
-
-    def __contains__(self, subscription_id: object) -> bool:
-        return any(subscription_id in half for half in self._halves)
-
-    def stats(self) -> TrendingStats:
-        one, other = (half.stats() for half in self._halves)
-        return TrendingStats(
-            subscriptions=one.subscriptions + other.subscriptions,
-            documents=one.documents,
-            terms=one.terms,
-            bytes=one.bytes + other.bytes,
-            candidates=one.candidates + other.candidates,
-            updated=one.updated + other.updated,
-            computed=one.computed + other.computed,
-            refilled=one.refilled + other.refilled,
-            cycles=one.cycles + other.cycles,
-            updating_cycles=one.updating_cycles + other.updating_cycles,
-        )
-
-    def count_cycles(self) -> None:
-        for half in self._halves:
-            half.count_cycles()
-
-    def check(self) -> None:
-        for number, half in enumerate(self._halves):
-            assert half.now == self.now
-            assert all(_half_of(half.subscription(id)) == number for id in half.ids())
-            half.check()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        with storage.writing_parts(path, type(self).__name__) as part_path:
-            for number, half in enumerate(self._halves):
-                half.save(part_path(str(number)))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        halves = [TermFields.load(storage.PartPath(path, str(n))) for n in range(HALVES)]
-        index = cls.from_settings(halves[0].settings())
-        index._halves = halves
-        index.now = max(-inf, *(half.now for half in halves))
-        return index
-
-    def _half(self, subscription_id: Id) -> TermFields:
-        return self._halves[subscription_id in self._halves[1]]
-
-    def _both(self, call: Callable[[TermFields, int], _Result]) -> list[_Result]:
-        """One half in another thread, which kernels do not keep waiting, and one here."""
-        other = self._threads.submit(call, self._halves[1], 1)
-        try:
-            return [call(self._halves[0], 0), other.result()]
-        finally:
-            other.exception()  # whatever happened here, the other one is done
-
-
-def _half_of(subscription: NearbyTrendingSubscription) -> int:
-    """The same for a place in every process."""
-    at = subscription.at
-    return crc32(pack("<2d", at.lon + 0.0, at.lat + 0.0)) % HALVES  # where -0.0 is 0.0
-
-
-def _move_house(half: TermFields, coming: list[Any], going: list[Any]) -> None:
-    """A half has those that come, and no longer those that are in the other half from now on."""
-    for subscription in going:
-        if subscription.id in half:
-            half.unsubscribe(subscription.id)
-    half.subscribe_many(coming)
+    @staticmethod
+    def half_of(subscription: NearbyTrendingSubscription) -> int:
+        at = subscription.at
+        return crc32(pack("<2d", at.lon + 0.0, at.lat + 0.0)) % HALVES  # where -0.0 is 0.0
