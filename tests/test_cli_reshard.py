@@ -37,8 +37,8 @@ def test_a_checkpoint_or_the_folder_of_a_service(data, capsys):
     said = capsys.readouterr()
     assert said.err == ""
     assert json.loads(said.out) == {
-        "before": {"partitioning": "hash", "shards": 3},
-        "after": {"partitioning": "keyword", "shards": 1},
+        "before": {"partitioning": "hash", "shards": 3, "distribution": "hash"},
+        "after": {"partitioning": "keyword", "shards": 1, "distribution": "hash"},
         "batch": 0,
         "subscriptions": 2,
         "with_results": 0,

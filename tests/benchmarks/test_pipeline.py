@@ -86,12 +86,12 @@ def told(*subscriptions, first=0):
 
 
 def test_a_stream_that_tells_something_else_is_an_error():
-    measure.check_told("right", [told(7), told(8, first=1)], told(7, 8).take([1, 0]), 0)
-    measure.check_told("later", [told(7)], told(7, first=5), 5)
+    measure.check_told("right", told(7, 8), told(7, 8).take([1, 0]), 0)
+    measure.check_told("later", told(7), told(7, first=5), 5)
     with pytest.raises(WrongAnswerError, match="less told 1 times, one process 2"):
-        measure.check_told("less", [told(7, 8)], told(7), 0)
+        measure.check_told("less", told(7, 8), told(7), 0)
     with pytest.raises(WrongAnswerError, match="wrong told another 'subscription_id'"):
-        measure.check_told("wrong", [told(7)], told(8), 0)
+        measure.check_told("wrong", told(7), told(8), 0)
 
 
 def listed(*scores, position=0):
@@ -104,13 +104,13 @@ def listed(*scores, position=0):
 
 def test_approximate_lists_may_differ_by_their_error():
     right = listed(1.0, 2.0, 3.0)
-    assert measure.check_close("off", [right], listed(1.01, 2.0, 2.97, position=5), 5, 0.01) == 1
+    assert measure.check_close("off", right, listed(1.01, 2.0, 2.97, position=5), 5, 0.01) == 1
     with pytest.raises(
         WrongAnswerError, match=r"far told \[1.1\] of \(0, 0\), one process \[1.0\]"
     ):
-        measure.check_close("far", [right], listed(1.1, 2.0, 3.0), 0, 0.01)
+        measure.check_close("far", right, listed(1.1, 2.0, 3.0), 0, 0.01)
     with pytest.raises(WrongAnswerError, match="silent told the same as one process in 80%"):
-        measure.check_close("silent", [right], listed(1.0, 2.0), 0, 0.01)
+        measure.check_close("silent", right, listed(1.0, 2.0), 0, 0.01)
 
 
 def test_a_part_that_is_not_there_is_wrong_usage(capsys):

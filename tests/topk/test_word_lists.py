@@ -1,11 +1,13 @@
 """What the state machine does not come to: many words, many arrivals, batches, bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from nearcast.batches import MessageBatch
 from nearcast.checks.topk.pair import assert_same_list
-from nearcast.model import Message, Point, Space, TopKSubscription
+from nearcast.model import Box, Message, Point, Space, TopKSubscription
 from nearcast.storage import BadFile
 from nearcast.topk import (
     CIQKmax,
@@ -75,6 +77,33 @@ def test_many_messages_leave_and_rows_are_filled_again(window):
     stats = index.stats()
     assert stats.reevaluations > 0
     assert stats.buffered < 12 * 40
+
+
+@pytest.mark.parametrize("window", [CountWindow(60), TimeWindow(60.0)])
+def test_the_messages_of_a_window_make_the_same_lists_again(window):
+    """After the rings have turned, some have been replaced, and others have said nothing."""
+    messages = random_messages(200)
+    messages[150:150] = [Message("of a replaced one", keywords=["w1", "w1"], at=HERE, time=149.0)]
+    messages[170:170] = [
+        Message("of a replaced one", keywords=["w2", "w3", "w3"], at=HERE, time=168.0)
+    ]
+    messages[180:180] = [Message("silent", keywords=[], at=Box(2, 48, 3, 49), time=178.0)]
+    messages = [replace(message, id=str(message.id)) for message in messages]
+    index = WordLists(window)
+    for message in messages:
+        index.publish(message)
+    again = WordLists(window)
+    again.publish_batch(index.window_messages())
+    assert again.window_messages().ids.equals(index.window_messages().ids)
+    for each in random_subscriptions(30):
+        index.subscribe(each)
+        again.subscribe(each)
+        assert_same_list(again.results(each.id), index.results(each.id))
+    again.check()
+
+
+def test_an_empty_window_has_no_messages():
+    assert len(WordLists(CountWindow(5)).window_messages()) == 0
 
 
 def test_a_batch_is_its_messages_one_by_one():

@@ -25,6 +25,10 @@ class Step:
     messages: MessageBatch
     moves: Sequence[tuple[int, Region]] = ()
 
+    def __len__(self) -> int:
+        """Rows."""
+        return len(self.messages) + len(self.moves)
+
     def rows(self) -> pa.Table:
         """As the log has them."""
         moved = move_rows(((*each, False) for each in self.moves), LOG)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import feather
 from pyspark.sql import SparkSession
 
 from benchmarks.memory import forget_peak, give_back, peak_rss_bytes
@@ -50,7 +51,7 @@ ALL = {
     "boolean": Usual(
         lambda n, m: Boolean(n, m, STEPS), 100_000, 100_000, ("hash", "location", "keyword")
     ),
-    "top-k": Usual(TopK, 100_000, 2_000, ("hash", "location", "keyword", "prefix")),
+    "top-k": Usual(TopK, 100_000, 10_000, ("hash", "location", "keyword", "prefix")),
     "trending regions": Usual(
         lambda n, m: Trending(n, m, is_nearby=False), 100_000, 1_000, ("hash", "location")
     ),
@@ -61,11 +62,19 @@ ALL = {
 
 @dataclass(frozen=True)
 class _Alone:
-    """What one process took for the batches that count, and all that it told."""
+    """What one process took for the batches that count, and a file of what it told for each.
+
+    - `counts`: how many rows the files have; all together may be larger than the memory
+    """
 
     seconds: tuple[float, ...]
     loading: float
-    told: list[pa.Table]
+    files: list[Path]
+    counts: list[int]
+
+    def told(self, number: int) -> pa.Table:
+        """Of a batch."""
+        return feather.read_table(self.files[number])
 
 
 class KindInStreams:
@@ -83,12 +92,13 @@ class KindInStreams:
         self._is_spread = len(usual.distributions) > 1
         self._steps = [self._kind.step(number) for number in range(STEPS)]
         self._say = say
+        self._folder = tempfile.TemporaryDirectory()
 
     @cached_property
     def _alone(self) -> _Alone:
         self._say(f"{self.name}: in one process")
         forget_peak()
-        return _in_one_process(self._kind, self._steps)
+        return _in_one_process(self._kind, self._steps, Path(self._folder.name))
 
     def in_one_process(self) -> Record:
         """What the others are compared with."""
@@ -105,18 +115,21 @@ class KindInStreams:
                 )
 
 
-def _in_one_process(kind: StreamedKind, steps: list[Step]) -> _Alone:
+def _in_one_process(kind: StreamedKind, steps: list[Step], folder: Path) -> _Alone:
     begin = perf_counter()
     process = kind.one_process()
     loading = perf_counter() - begin
-    seconds, told, place = [], [], 0
-    for step in steps:
+    seconds, files, counts, place = [], [], [], 0
+    for number, step in enumerate(steps):
         begin = perf_counter()
         answer = process.take(step)
         seconds.append(perf_counter() - begin)
-        told.append(process.told(step, place, answer))
-        place += len(step.messages) + len(step.moves)
-    return _Alone(tuple(seconds[WARM : WARM + BATCHES]), loading, told)
+        told = process.told(step, place, answer)
+        files.append(folder / f"told-{number}")
+        feather.write_feather(told, files[-1], compression="uncompressed")
+        counts.append(len(told))
+        place += len(step)
+    return _Alone(tuple(seconds[WARM : WARM + BATCHES]), loading, files, counts)
 
 
 def _streamed(
@@ -138,16 +151,11 @@ def _streamed(
             kills = [running.take_after_kill(step) for step in rest[:KILLS]]
             kill_inside = running.take_with_kill(rest[KILLS], usual / 2)
         done = steps if is_killed else steps[: WARM + BATCHES]
-        told = running.told()
         series = f"Spark, {distribution}, {shards} shard{'s' * (shards > 1)}"
+        who = f"{kind.name}, {series}"
         if running.rejects:
-            raise WrongAnswerError(f"{kind.name}, {series}: {running.rejects:,} rows were rejected")
-        who, expected = f"{kind.name}, {series}", alone.told[: len(done)]
-        alike = 1.0
-        if kind.max_error and shards > 1:
-            alike = check_close(who, expected, told, running.first, kind.max_error)
-        else:
-            check_told(who, expected, told, running.first)
+            raise WrongAnswerError(f"{who}: {running.rejects:,} rows were rejected")
+        alike = _check_all(who, alone, running, done, kind.max_error if shards > 1 else 0.0)
         loading = running.loading
     counted = sum(len(step.messages) for step in steps[WARM : WARM + BATCHES])
     seconds = sum(taken[WARM:]) / 1000
@@ -173,9 +181,26 @@ def _streamed(
         yield _record(kind, "killed", RECOVERY, [1000 * each for each in kills], 0, details, KILLS)
 
 
-def check_told(who: str, expected: list[pa.Table], found: pa.Table, first: int) -> None:
+def _check_all(
+    who: str, alone: _Alone, running: RunningKind, done: list[Step], max_error: float
+) -> float:
+    """All that was told for these batches is right: which share of it was told by both?"""
+    place, alike = 0, 0.0
+    for number, step in enumerate(done):
+        right, found = alone.told(number), running.told(place, place + len(step))
+        if max_error:
+            alike += check_close(who, right, found, running.first, max_error)
+        else:
+            check_told(who, right, found, running.first)
+            alike += 1.0
+        place += len(step)
+    if running.count_told() != sum(alone.counts[: len(done)]) and not max_error:
+        raise WrongAnswerError(f"{who} told of rows that nobody has sent")
+    return alike / len(done)
+
+
+def check_told(who: str, right: pa.Table, found: pa.Table, first: int) -> None:
     """A stream has told what one process has, whose rows are numbered from 0 on."""
-    right = pa.concat_tables(expected)
     place = right.schema.get_field_index("position")
     right = right.set_column(place, "position", pa.array(right["position"].to_numpy() + first))
     names = right.column_names
@@ -189,23 +214,22 @@ def check_told(who: str, expected: list[pa.Table], found: pa.Table, first: int) 
             raise WrongAnswerError(f"{who} told another {name!r} than one process")
 
 
-def check_close(
-    who: str, expected: list[pa.Table], found: pa.Table, first: int, max_error: float
-) -> float:
+def check_close(who: str, right: pa.Table, found: pa.Table, first: int, max_error: float) -> float:
     """As `check_told` where scores may be off by a share: how much was told by both?
 
     Lists that both have told of the same message must agree in their scores. Others differ by two
     terms that are about equal, which change places a little sooner here than there.
     """
-    right = _lists_by_cause(pa.concat_tables(expected), 0)
-    mine = _lists_by_cause(found, first)
-    both = right.keys() & mine.keys()
+    theirs, mine = _lists_by_cause(right, 0), _lists_by_cause(found, first)
+    both = theirs.keys() & mine.keys()
     for key in both:
-        if len(right[key]) != len(mine[key]) or not np.allclose(
-            right[key], mine[key], rtol=2 * max_error, atol=0.0
+        if len(theirs[key]) != len(mine[key]) or not np.allclose(
+            theirs[key], mine[key], rtol=2 * max_error, atol=0.0
         ):
-            raise WrongAnswerError(f"{who} told {mine[key]} of {key}, one process {right[key]}")
-    alike = 2 * len(both) / max(1, len(right) + len(mine))
+            raise WrongAnswerError(f"{who} told {mine[key]} of {key}, one process {theirs[key]}")
+    if not (theirs or mine):
+        return 1.0
+    alike = 2 * len(both) / (len(theirs) + len(mine))
     if alike < MOSTLY:
         raise WrongAnswerError(f"{who} told the same as one process in {alike:.0%} of all cases")
     return alike
@@ -233,7 +257,7 @@ def _hit_rate(batches: list[Progress], has_results: bool) -> float:
 
 
 def _alone_record(kind: StreamedKind, alone: _Alone) -> Record:
-    told = sum(map(len, alone.told[WARM : WARM + BATCHES]))
+    told = sum(alone.counts[WARM : WARM + BATCHES])
     passes = [1000 * each for each in alone.seconds]
     details = {"load_seconds": alone.loading}
     return _record(kind, "in one process", KINDS, passes, told, details, 0)

@@ -87,11 +87,20 @@ class RunningKind:
         """The last batches."""
         return self._running.recent[-batches:]
 
-    def told(self) -> pa.Table:
-        """Everything since the subscriptions were there."""
-        return ds.dataset(self._out, format="parquet", partitioning=None).to_table(
-            filter=pc.field("position") >= self.first
+    def told(self, first: int, end: int) -> pa.Table:
+        """What was told of rows, numbered from the first one after all subscriptions were there."""
+        position = pc.field("position")
+        return self._dataset.to_table(
+            filter=(position >= self.first + first) & (position < self.first + end)
         )
+
+    def count_told(self) -> int:
+        """How much was told since then."""
+        return int(self._dataset.count_rows(filter=pc.field("position") >= self.first))
+
+    @property
+    def _dataset(self) -> ds.Dataset:
+        return ds.dataset(self._out, format="parquet", partitioning=None)
 
 
 def kill_keepers() -> None:

@@ -350,6 +350,23 @@ class Broker:
             "see results()"
         )
 
+    # ------------------------------------------------------------------ taking it apart
+
+    @property
+    def top(self) -> TopKIndex | None:
+        """The index of top-k subscriptions; None where nobody has needed one."""
+        kind = self._kinds.get(_TOP)
+        return None if kind is None else kind.index
+
+    def replace_top(self, index: TopKIndex | None) -> None:
+        """Keep top-k lists with another index, which has heard the same messages; None: without.
+
+        The subscriptions of the one before end.
+        """
+        self._kinds.pop(_TOP, None)
+        if index is not None:
+            self._kinds = _in_order(self._kinds | {_TOP: _kind(_TOP, index)})
+
     # ------------------------------------------------------------------ saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -413,9 +430,8 @@ class Broker:
                 kind.publish_batch(batch)
             if isfinite(self._now):
                 kind.advance(self._now)
-            known = self._kinds | {name: kind}
-            self._kinds = {each: known[each] for each in _ROOM_OF if each in known}
-            if len(known) == len(_ROOM_OF):
+            self._kinds = _in_order(self._kinds | {name: kind})
+            if len(self._kinds) == len(_ROOM_OF):
                 self._recent = RecentMessages(RECENT, self._space)  # nobody will ask any more
         return self._kinds[name]
 
@@ -456,6 +472,11 @@ class Broker:
     def _may_refuse(self) -> bool:
         """Is there an index that wants messages in the order of time?"""
         return any(getattr(kind.index, "lateness", inf) < inf for kind in self._kinds.values())
+
+
+def _in_order(kinds: dict[str, Kind]) -> dict[str, Kind]:
+    """The order in which messages come to them, whoever was the first to be needed."""
+    return {name: kinds[name] for name in _ROOM_OF if name in kinds}
 
 
 def _kind(name: str, index: Any) -> Kind:

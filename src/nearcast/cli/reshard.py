@@ -9,9 +9,10 @@ from nearcast.cli.commands import CommandFailed, Commands, Parsers
 from nearcast.cli.values import count
 
 if TYPE_CHECKING:
-    from nearcast.pipeline import Resharded
+    from nearcast.pipeline import Partitioning, Resharded
 
 PARTITIONINGS = ("hash", "location", "keyword")
+DISTRIBUTIONS = ("hash", "location", "keyword", "prefix")
 
 _DESCRIPTION = """\
 Divide the subscriptions of a stopped stream among another number of shards. Started again with its
@@ -39,6 +40,12 @@ def add(commands: Commands) -> Parsers:
         help="how subscriptions are divided (as they are now); location and keyword are planned "
         "from the subscriptions alone",
     )
+    parser.add_argument(
+        "--distribution",
+        choices=DISTRIBUTIONS,
+        help="how results are spread (as they are now), planned from the subscriptions and the "
+        "messages that are remembered",
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as a JSON object")
     parser.set_defaults(run=run)
     return [parser]
@@ -58,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
             _checkpoint(options.checkpoint),
             shards=options.shards,
             partitioning=options.partitioning,
+            distribution=options.distribution,
             on_step=progress.phase,
         )
     print(json.dumps(_record(done)) if options.json else _summary(done))
@@ -72,20 +80,31 @@ def _checkpoint(given: Path) -> Path:
 
 def _summary(done: "Resharded") -> str:
     before, after = done.before, done.after
-    if before.fingerprint() == after.fingerprint():
+    if not done.is_changed:
         return f"nothing to do: there are {before.shards} shards by {before.name} already"
+    results = ""
+    if done.results_before != done.results_after:
+        results = f", results from {done.results_before} to {done.results_after}"
     return (
         f"{done.subscriptions:,} subscriptions, and {done.with_results:,} that have a result, "
-        f"moved from {before.shards} shards by {before.name} to {after.shards} by {after.name}, "
-        f"as of batch {done.batch}"
+        f"moved from {before.shards} shards by {before.name} to {after.shards} by {after.name}"
+        f"{results}, as of batch {done.batch}"
     )
 
 
 def _record(done: "Resharded") -> dict[str, object]:
     return {
-        "before": {"partitioning": done.before.name, "shards": done.before.shards},
-        "after": {"partitioning": done.after.name, "shards": done.after.shards},
+        "before": _ways(done.before, done.results_before),
+        "after": _ways(done.after, done.results_after),
         "batch": done.batch,
         "subscriptions": done.subscriptions,
         "with_results": done.with_results,
+    }
+
+
+def _ways(partitioning: "Partitioning", results: str) -> dict[str, object]:
+    return {
+        "partitioning": partitioning.name,
+        "shards": partitioning.shards,
+        "distribution": results,
     }

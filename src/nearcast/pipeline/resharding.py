@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,19 @@ from nearcast.pipeline.changes import Changes, Withdrawals, no_subscriptions
 from nearcast.pipeline.checkpoint_lock import CheckpointLock
 from nearcast.pipeline.compaction import newest_snapshot
 from nearcast.pipeline.hosted.keepers import end_keepers
-from nearcast.pipeline.hosted.resharding import HostedResharding
+from nearcast.pipeline.hosted.resharding import OldResults, read_results, write_results
 from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
+from nearcast.pipeline.hosted.spread.plan import NAMES
 from nearcast.pipeline.hosted.told import with_result_columns
-from nearcast.pipeline.partitioning import Hash, Partitioning, check_name, hash_ids, plan_for
+from nearcast.pipeline.partitioning import (
+    Hash,
+    Location,
+    Partitioning,
+    check_name,
+    hash_ids,
+    plan_for,
+)
 from nearcast.pipeline.partitioning.partitioning import check_shards
 from nearcast.pipeline.planning import SAMPLE
 from nearcast.pipeline.rows import Rows, joined_subscriptions
@@ -45,13 +54,18 @@ OnStep = Callable[[str], None]
 class Resharded:
     """What was done.
 
-    - `before`, `after`: the partitionings; where they route alike nothing was to be done
+    - `before`, `after`: the partitionings
+    - `results_before`, `results_after`: the names of the distributions of results, "hash" for none
+    - `is_changed`: where both are as they were, nothing was to be done
     - `batch`: the last one that Spark has committed, -1 for none
     - `subscriptions`, `with_results`: how many there are, boolean ones and others
     """
 
     before: Partitioning
     after: Partitioning
+    results_before: str
+    results_after: str
+    is_changed: bool
     batch: int
     subscriptions: int
     with_results: int
@@ -62,15 +76,16 @@ def reshard(
     *,
     shards: int | None = None,
     partitioning: str | Partitioning | None = None,
+    distribution: str | ResultDistribution | None = None,
     index: MakeIndex | None = None,
     on_step: OnStep = lambda text: None,
 ) -> Resharded:
     """Divide the subscriptions of a stopped stream among shards in another way.
 
-    Started again with its checkpoint, and without `partitioning` or with this one, the stream goes
-    on where it was: with the same batches, results and sink. It takes the memory of all boolean
-    subscriptions, and of the results of one shard at a time. All or nothing: killed at any moment,
-    it has changed nothing, or is done.
+    Started again with its checkpoint, and without `partitioning` and distribution or with these,
+    the stream goes on where it was: with the same batches, results and sink. It takes the memory of
+    all subscriptions, and of the results of one shard at a time. All or nothing: killed at any
+    moment, it has changed nothing, or is done.
 
     Parameters
     ----------
@@ -78,20 +93,33 @@ def reshard(
     shards: how many there are to be
     partitioning: "hash", "location" or "keyword", by default the one that it has. The last two are
         planned from the subscriptions alone, as if messages came as people ask for them. Or a
-        `Partitioning`, such as `plan` makes from tables of the past, which says how many shards
+        `Partitioning`, such as `plan` makes from tables of the past, which says how many shards.
+        Where results are spread by location, boolean subscriptions are by default divided by the
+        same cells
+    distribution: of results, "hash", "location", "keyword" or "prefix", by default the one that
+        they have; planned anew from the subscriptions and the messages that are remembered. Or a
+        `ResultDistribution`, such as `plan_results` makes, for as many shards
     index: as the stream got it; needed only where it is not one of `nearcast.boolean`, or has
         settings of its own
     on_step: told what begins, for people
     """
-    if isinstance(partitioning, Partitioning):
-        if shards not in (None, partitioning.shards):
-            raise ValueError(f"shards {shards}, but {partitioning!r} has its own; leave shards out")
-    elif shards is None:
+    for given in (partitioning, distribution):
+        if isinstance(given, Partitioning | ResultDistribution):
+            if shards not in (None, given.shards):
+                raise ValueError(
+                    f"shards {shards}, but {_shown(given)} is for {given.shards}; leave shards out"
+                )
+            shards = given.shards
+    if shards is None:
         raise ValueError("shards is missing; say how many there are to be")
-    else:
-        check_shards(shards)
-        if partitioning is not None:
-            check_name(partitioning)
+    check_shards(shards)
+    if isinstance(partitioning, str):
+        check_name(partitioning)
+    if isinstance(distribution, str) and distribution not in NAMES:
+        raise ValueError(
+            f"distribution {distribution!r} is unknown; give one of {', '.join(NAMES)}, or a "
+            "ResultDistribution"
+        )
     folder = Path(checkpoint).absolute()
     if not (folder / SAVED / "state.json").exists():
         raise BadCheckpoint(
@@ -100,7 +128,7 @@ def reshard(
         )
     lock = CheckpointLock.exclusive(folder)
     try:
-        return _Resharding(folder, index, on_step).run(partitioning, shards)
+        return _Resharding(folder, index, on_step).run(partitioning, distribution, shards)
     finally:
         lock.release()
 
@@ -118,26 +146,103 @@ class _Resharding:
         for state in (self._state, self._state.hosted()):
             state.check_batch(self._batch + 1)
 
-        way = (self._facts["results"] or {}).get("distribution")
-        if way:
-            raise BadCheckpoint(
-                f"the results of {checkpoint} are spread by {way['name']}, and no shard has heard "
-                "the messages of another, so that they cannot be divided anew; start a new "
-                "checkpoint, with a new plan, on the same log"
-            )
+        self._settings: ResultSettings | None = None
+        if results := self._facts["results"]:
+            row = self._state.distribution()
+            own = {name: results[name] for name in results if name != "distribution"}
+            self._settings = ResultSettings.of(own if row is None else own | {"distribution": row})
 
-    def run(self, partitioning: str | Partitioning | None, shards: int | None) -> Resharded:
-        if self._facts["results"]:
+    def run(
+        self,
+        partitioning: str | Partitioning | None,
+        distribution: str | ResultDistribution | None,
+        shards: int,
+    ) -> Resharded:
+        if self._settings is None and distribution is not None:
+            raise ValueError("the stream keeps no results; leave distribution out")
+        if self._settings:
             end_keepers(self._state.key)  # of a stream that was killed a moment ago
         rows = self._read()
-        if not isinstance(partitioning, Partitioning):
-            assert shards is not None
-            partitioning = _planned(partitioning or self._before.name, rows, shards)
-        with_results = 0
-        if partitioning.fingerprint() != self._before.fingerprint():
-            with_results = self._write(rows, partitioning)
-        count = 0 if rows is None else len(rows)
-        return Resharded(self._before, partitioning, self._batch, count, with_results)
+        new = self._state.with_new_shards()
+        try:
+            found, settings = self._planned_results(distribution, shards, new)
+            way = self._planned_partitioning(partitioning, rows, settings, shards)
+            is_changed = way.fingerprint() != self._before.fingerprint() or _fingerprint(
+                settings
+            ) != _fingerprint(self._settings)
+            if is_changed:
+                spread = settings.distribution if settings else None
+                row = spread.row() if spread else None
+                new.fill(way, row, has_results=settings is not None)
+                if self._batch >= 0:  # else nothing has ever happened
+                    self._write_snapshots(new, rows, way)
+                    if settings is not None:
+                        found = found or self._read_results(new)
+                        write_results(found, new, shards, self._batch, settings, self._on_step)
+                new.take_over(None if settings is None else settings.facts())
+        finally:
+            if self._state.facts().get("shards_in", "") != new.shards_in:
+                remove(new.home)
+        if is_changed:
+            new.remove_replaced()
+        return Resharded(
+            self._before,
+            way,
+            _name(self._settings),
+            _name(settings),
+            is_changed,
+            self._batch,
+            0 if rows is None else len(rows),
+            found.count if found and is_changed else 0,
+        )
+
+    def _planned_results(
+        self, distribution: str | ResultDistribution | None, shards: int, new: StateFolder
+    ) -> tuple[OldResults | None, ResultSettings | None]:
+        """How results are to be spread, and what there is of them, if that had to be known."""
+        before = self._settings
+        if before is None:
+            return None, None
+        if isinstance(distribution, ResultDistribution):
+            return None, replace(before, distribution=distribution)
+        name = distribution or _name(before)
+        if name == _name(before) and (name == Hash.name or shards == self._before.shards):
+            return None, before
+        if name == Hash.name:
+            return None, replace(before, distribution=None)
+        found = self._read_results(new)
+        way = found.planned(name, shards, before)
+        return found, replace(before, distribution=way)
+
+    def _planned_partitioning(
+        self,
+        partitioning: str | Partitioning | None,
+        rows: Rows[SubscriptionBatch] | None,
+        settings: ResultSettings | None,
+        shards: int,
+    ) -> Partitioning:
+        if isinstance(partitioning, Partitioning):
+            return partitioning
+        if partitioning is None:
+            before, after = _tree(self._settings), _tree(settings)
+            is_shared = before is not None and before.fingerprint() == self._before.fingerprint()
+            if is_shared and after is not None:
+                return after
+            if shards == self._before.shards and not is_shared:
+                return self._before
+        return _planned(partitioning or self._before.name, rows, shards)
+
+    def _read_results(self, new: StateFolder) -> OldResults:
+        assert self._settings is not None
+        return read_results(
+            self._state,
+            self._before.shards,
+            self._batch,
+            self._settings,
+            with_result_columns(schema_of_matches(self._facts)),
+            new.home,
+            self._on_step,
+        )
 
     def _read(self) -> Rows[SubscriptionBatch] | None:
         """All boolean subscriptions, each once; None where there is none."""
@@ -157,21 +262,6 @@ class _Resharding:
         _, first = np.unique(code, return_index=True)  # of copies in several shards
         return rows if len(first) == len(rows) else rows.take(np.sort(first))
 
-    def _write(self, rows: Rows[SubscriptionBatch] | None, partitioning: Partitioning) -> int:
-        new = self._state.with_new_shards(partitioning)
-        try:
-            with_results = 0
-            if self._batch >= 0:  # else nothing has ever happened
-                self._write_snapshots(new, rows, partitioning)
-                with_results = self._write_results(new, partitioning)
-            new.take_over()
-        except BaseException:
-            if self._state.facts().get("shards_in", "") != new.shards_in:
-                remove(new.home)
-            raise
-        new.remove_replaced()
-        return with_results
-
     def _write_snapshots(
         self, new: StateFolder, rows: Rows[SubscriptionBatch] | None, partitioning: Partitioning
     ) -> None:
@@ -187,18 +277,28 @@ class _Resharding:
                 snapshot = snapshot.with_changes(changes, partitioning)
             snapshot.save(new.new_snapshot(shard, self._batch))
 
-    def _write_results(self, new: StateFolder, partitioning: Partitioning) -> int:
-        if not self._facts["results"]:
-            return 0
-        work = HostedResharding(
-            self._state,
-            new,
-            self._batch,
-            ResultSettings.of(self._facts["results"]),
-            with_result_columns(schema_of_matches(self._facts)),
-            self._on_step,
-        )
-        return work.run(self._before.shards, partitioning.shards)
+
+def _name(settings: ResultSettings | None) -> str:
+    """The name that a distribution of results is planned by; that of its lists, if it has both."""
+    way = settings.distribution if settings else None
+    if way is None:
+        return Hash.name
+    return way.top.name if way.top else Location.name
+
+
+def _fingerprint(settings: ResultSettings | None) -> str | None:
+    way = settings.distribution if settings else None
+    return way.fingerprint() if way else None
+
+
+def _tree(settings: ResultSettings | None) -> Location | None:
+    """The cells by which results are divided."""
+    way = settings.distribution if settings else None
+    return way.cells.tree if way and way.cells else None
+
+
+def _shown(given: Partitioning | ResultDistribution) -> str:
+    return repr(given) if isinstance(given, Partitioning) else f"distribution {given.name!r}"
 
 
 def _only_new(rows: Rows[SubscriptionBatch]) -> Changes:

@@ -108,9 +108,7 @@ class StateFolder:
         remove_empty_words(folder.parent / SPARK)
         if not (folder / _ABOUT).exists():
             new = cls(folder, "", "")
-            new._make_folders(partitioning, has_results=bool(facts.get("results")))
-            if distribution is not None:
-                write_json(folder / _DISTRIBUTION, distribution)
+            new.fill(partitioning, distribution, has_results=bool(facts.get("results")))
             write_json(folder / _ABOUT, {"format": FORMAT, "key": uuid.uuid4().hex, **facts})
         state = cls.open(folder)
         content = state.facts()
@@ -136,18 +134,19 @@ class StateFolder:
         """Where the shards keep subscriptions that have a result."""
         return StateFolder(self.home / "hosted", self.key, self.run)
 
-    def with_new_shards(self, partitioning: Partitioning) -> StateFolder:
-        """The same state with room for other shards; they do not count before `take_over`."""
+    def with_new_shards(self) -> StateFolder:
+        """The same state with room for other shards, to `fill`; they wait for `take_over`."""
         new = replace(self, shards_in=f"{_NEW_SHARDS}{uuid.uuid4().hex}")
-        new._make_folders(partitioning, has_results=bool(self.facts().get("results")))
+        make_folder(new.home)
         return new
 
-    def take_over(self) -> None:
+    def take_over(self, results: dict[str, Any] | None) -> None:
         """From now on these are the shards, durably; all of their files must be.
 
-        One file decides: who is killed before it has its name has changed nothing.
+        `results`: the facts of their settings. One file decides: who is killed before it has its
+        name has changed nothing.
         """
-        facts = self.facts() | facts_of(self.partitioning())
+        facts = self.facts() | facts_of(self.partitioning()) | {"results": results}
         write_json(
             self.folder / _ABOUT, {**facts, "format": RESHARDED, "shards_in": self.shards_in}
         )
@@ -157,18 +156,23 @@ class StateFolder:
         found = [*self.folder.glob(f"{_NEW_SHARDS}*")]
         if self.shards_in:
             found += self.folder.glob("shard-*")
-            found += [self.folder / "hosted", self.folder / _PARTITIONING]
+            found += [self.folder / name for name in ("hosted", _PARTITIONING, _DISTRIBUTION)]
         replaced = [path for path in found if path.exists() and path.name != self.shards_in]
         if replaced:
             sync(self.folder)  # who wrote state.json may not have come so far
         for path in replaced:
             remove(path)
 
-    def _make_folders(self, partitioning: Partitioning, *, has_results: bool) -> None:
+    def fill(
+        self, partitioning: Partitioning, distribution: dict[str, Any] | None, *, has_results: bool
+    ) -> None:
+        """Have folders for shards, and how subscriptions and results are divided among them."""
         self.make_shard_folders(partitioning.shards)
         if has_results:
             self.hosted().make_shard_folders(partitioning.shards)
         partitioning.save(self.home / _PARTITIONING)
+        if distribution is not None:
+            write_json(self.home / _DISTRIBUTION, distribution)
 
     def make_shard_folders(self, shards: int) -> None:
         """Have a folder for each."""
@@ -181,7 +185,7 @@ class StateFolder:
 
     def distribution(self) -> dict[str, Any] | None:
         """How results are spread over shards, as JSON; None where their ids decide."""
-        path = self.folder / _DISTRIBUTION
+        path = self.home / _DISTRIBUTION
         if not (self.facts().get("results") or {}).get("distribution"):
             return None
         try:

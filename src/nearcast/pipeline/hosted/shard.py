@@ -87,6 +87,11 @@ class HostedShard:
         return len(self._broker)
 
     @property
+    def broker(self) -> Broker:
+        """What keeps the results."""
+        return self._broker
+
+    @property
     def next_expiry(self) -> float:
         """When somebody's result changes though no message comes; inf for never."""
         return self._broker.next_expiry
@@ -163,11 +168,12 @@ class HostedShard:
     @classmethod
     def load(cls, folder: Path) -> HostedShard:
         """What `save` wrote; `BadFile` when it is damaged or of another format."""
-        broker, about = cls._load(folder)
+        broker, about = cls.read(folder)
         return cls(broker, about["terms"])
 
     @staticmethod
-    def _load(folder: Path) -> tuple[Broker, dict[str, Any]]:
+    def read(folder: Path) -> tuple[Broker, dict[str, Any]]:
+        """The broker of any shard that was saved, and what else there is of it."""
         try:
             about = read_json(folder / _ABOUT)
             found = about["format"]

@@ -63,6 +63,7 @@ from nearcast.topk._flat.window import (
     LIVE,
     NEXT,
     OLDEST,
+    TIME,
     Messages,
     Rings,
     no_messages,
@@ -337,6 +338,32 @@ class FlatTopK(TopKIndex):
             yield self._subscription_ids.id_of(slot), before, self._ranked(slot, ids)
 
     # ------------------------------------------------------------------ looking things up
+
+    def window_messages(self) -> MessageBatch:
+        """The messages of the window in their order, each at the middle of its place.
+
+        Lists are the same once more where these are published anew. Ids are all integers, or all
+        texts.  O(window)
+        """
+        messages = self._messages
+        seqs = np.arange(int(messages.ends[OLDEST]), int(messages.ends[NEXT]), dtype=np.int32)
+        seqs = seqs[messages.live[seqs & (len(messages.live) - 1)]]
+        at = seqs & (len(messages.live) - 1)
+        start = np.append(0, np.cumsum(messages.words[at], dtype=np.int64))
+        first = np.repeat(messages.first[at] - start[:-1], messages.words[at])
+        said = messages.word[(first + np.arange(start[-1])) % len(messages.word)]
+        numbers, codes = np.unique(said, return_inverse=True)
+        return MessageBatch(
+            ids=self._message_ids.ids_of(seqs),
+            lexicon=self._vocabulary.to_arrow(numbers),
+            word_start=start,
+            words=codes.astype(np.int32),
+            at=np.tile(messages.place[at, : LAT + 1], 2),
+            is_box=np.zeros(len(at), bool),
+            time=messages.place[at, TIME],
+            expires=np.full(len(at), np.nan),
+            space=self.space,
+        )
 
     def results(self, subscription_id: Id) -> Ranked:
         return self._ranked(self._slot(subscription_id), {})

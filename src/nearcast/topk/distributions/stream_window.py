@@ -38,6 +38,11 @@ class StreamWindow:
     def __contains__(self, id: Id) -> bool:
         return id in self._kept
 
+    def messages(self) -> tuple[list[Id], NDArray[np.int64], NDArray[np.float64]]:
+        """The ids, numbers and times of all messages of the window, in their order."""
+        kept = np.array([*self._kept.values()], np.float64).reshape(-1, 2)
+        return [*self._kept], kept[:, 0].astype(np.int64), kept[:, 1]
+
     def number_of(self, id: Id) -> int:
         """The number of a message of the window."""
         return self._kept[id][0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
+from nearcast.broker import Broker
+from nearcast.broker.broker import AnySubscription
 from nearcast.broker.kinds import at_place
 from nearcast.model import Id, Notification, TopKSubscription
 from nearcast.pipeline.hosted.rows import RESETTLE, is_for_all
@@ -46,9 +48,20 @@ class ListShard(SpreadShard):
     What changes in a list that is all here is told at once. All else is an event for who merges.
     """
 
-    _lists: PartLists
-    _placements: dict[Id, Placement]
-    """Of lists that are here and have changed; finding one out takes as long as all else."""
+    def __init__(
+        self,
+        broker: Broker,
+        settings: ResultSettings,
+        distribution: ResultDistribution,
+        number: int,
+        terms: Sequence[Id] = (),
+        whereabouts: Whereabouts | None = None,
+        lists: PartLists | None = None,
+    ) -> None:
+        super().__init__(broker, settings, distribution, number, terms, whereabouts)
+        self._lists = PartLists(settings.window, settings.scoring) if lists is None else lists
+        # Of lists that are here and have changed; finding one out takes as long as all else.
+        self._placements: dict[Id, Placement] = {}
 
     @classmethod
     def open(
@@ -59,15 +72,11 @@ class ListShard(SpreadShard):
         number: int,
     ) -> ListShard:
         if folder is None:
-            made = cls(settings.new_broker(with_lists=False), settings, distribution, number)
-            made._lists, made._placements = PartLists(settings.window, settings.scoring), {}
-            return made
-        broker, about = cls._load(folder)
+            return cls(settings.new_broker(with_lists=False), settings, distribution, number)
+        broker, about = cls.read(folder)
         known = Whereabouts.of_rows(about["whereabouts"])
-        made = cls(broker, settings, distribution, number, about["terms"], known)
-        made._lists = PartLists.load(folder / _LISTS, settings.window, settings.scoring)
-        made._placements = {}
-        return made
+        lists = PartLists.load(folder / _LISTS, settings.window, settings.scoring)
+        return cls(broker, settings, distribution, number, about["terms"], known, lists)
 
     def _save_parts(self, folder: Path) -> None:
         super()._save_parts(folder)
@@ -75,6 +84,23 @@ class ListShard(SpreadShard):
 
     def __len__(self) -> int:
         return super().__len__() + len(self._lists)
+
+    @property
+    def lists(self) -> PartLists:
+        """What it has of top-k lists."""
+        return self._lists
+
+    def subscriptions(self) -> list[AnySubscription]:
+        return [*super().subscriptions(), *self._lists.subscriptions()]
+
+    def have_only(self, subscriptions: Iterable[AnySubscription], terms: Iterable[Id]) -> None:
+        wanted = [*subscriptions]
+        lists = [each for each in wanted if isinstance(each, TopKSubscription)]
+        others = [each for each in wanted if not isinstance(each, TopKSubscription)]
+        for had in self._lists.subscriptions():
+            self._drop(had.id)
+        self._lists.subscribe(lists)
+        super().have_only(others, terms)
 
     def result(self, id: Id) -> Result | None:
         if id in self._lists:

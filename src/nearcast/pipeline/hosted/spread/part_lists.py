@@ -51,6 +51,19 @@ class PartLists:
         """One that is here."""
         return self._lists.subscription(id)
 
+    def subscriptions(self) -> list[TopKSubscription]:
+        """All that are here."""
+        return [self.subscription(id) for id in self._length]
+
+    @property
+    def window(self) -> StreamWindow:
+        """Which messages of the stream are in the window, heard whole or not."""
+        return self._window
+
+    def heard(self) -> MessageBatch:
+        """The messages of the window that were heard whole; their times are their numbers."""
+        return self._lists.window_messages()
+
     def subscribe(self, subscriptions: list[TopKSubscription]) -> None:
         """New ones come, or take the place of those of the same ids."""
         self._lists.subscribe_many(subscriptions)

@@ -60,7 +60,7 @@ class SpreadShard(HostedShard):
         """What was saved there; a new one where there is nothing yet."""
         if folder is None:
             return cls(settings.new_broker(), settings, distribution, number)
-        broker, about = cls._load(folder)
+        broker, about = cls.read(folder)
         known = Whereabouts.of_rows(about["whereabouts"])
         return cls(broker, settings, distribution, number, about["terms"], known)
 
