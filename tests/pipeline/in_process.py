@@ -295,7 +295,7 @@ class InProcessStream:
             except OSError:
                 if not tries:
                     raise
-        self.files[shard] = ShardFiles(target, newest)
+        self.files[shard] = files.with_snapshot(ShardFiles(target, newest))
         self.state.remove_superseded(shard, self.files[shard])
 
 

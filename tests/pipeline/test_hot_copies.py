@@ -54,14 +54,24 @@ def test_a_copy_over_an_old_snapshot_answers_once_more_and_moves_on(stream):
     assert process(stream, 3, TEA) == (HOT, ["a", "b"])
 
 
-def test_a_copy_behind_the_newest_snapshot_is_not_used(stream):
+@pytest.mark.parametrize(("snapshots", "freshness"), [(1, CAUGHT_UP), (2, RESTORED)])
+def test_a_copy_may_be_one_snapshot_behind(stream, snapshots, freshness):
     process(stream, 0, [Subscription("a", "tea")])
+    stream.snapshot(0)
+    process(stream, 1, [Subscription("b", "tea")])
     kept = dict(hot_copies._copies)
     lose_hot_copies()
-    process(stream, 1, [Subscription("b", "tea")])  # in another worker
-    stream.snapshot(0)
+    everybody = ["a", "b"]
+    for number in range(2, 2 + snapshots):  # in another worker
+        everybody.append(f"new {number}")
+        process(stream, number, [Subscription(everybody[-1], "tea")])
+        stream.snapshot(0)
     hot_copies._copies.update(kept)
-    assert process(stream, 2, TEA) == (RESTORED, ["a", "b"])
+    assert process(stream, 5, [*TEA, Subscription("last", "tea")]) == (freshness, everybody)
+    assert process(stream, 6, TEA) == (
+        CAUGHT_UP if snapshots == 1 else HOT,
+        sorted([*everybody, "last"]),
+    )
 
 
 def test_a_copy_from_the_future_is_not_used(stream):

@@ -107,6 +107,28 @@ def test_what_a_snapshot_makes_unnecessary_goes(state):
     assert all(state.notifications(0, batch).exists() for batch in (3, 4, 5))
 
 
+def test_changes_between_the_last_two_snapshots_stay(state):
+    state.files(0)
+    files = ShardFiles()
+    for batch in (2, 4, 5, 7):
+        state.changes(0, batch).touch()
+        files = files.followed_by(batch)
+    files = files.with_snapshot(snapshot_of(state, 2))
+    assert (files.changes, files.earlier, files.chain) == ((4, 5, 7), (-1, 2), (-1, 2, 4, 5, 7))
+    files = files.with_snapshot(snapshot_of(state, 5))
+    assert (files.changes, files.earlier, files.chain) == ((7,), (2, 4, 5), (2, 4, 5, 7))
+    assert files.before(7).chain == (2, 4, 5)
+    state.remove_superseded(0, files)
+    assert [state.changes(0, batch).exists() for batch in (2, 4, 5, 7)] == [False, True, True, True]
+    assert state.files(0).chain == (5, 7)  # another start has no copies
+
+
+def snapshot_of(state, batch):
+    path = state.new_snapshot(0, batch)
+    path.mkdir()
+    return ShardFiles(path, batch)
+
+
 def test_what_the_sink_has_goes(state):
     state.files(0)
     for batch in (3, 4):

@@ -1,10 +1,11 @@
 """The shards that this worker process has open, so that the next batch finds them ready.
 
-Only a cache: a copy is used when it is not behind the newest snapshot and not ahead of the batch,
-and it is not in the cache while it is worked on, so that a crash in the middle leaves no
-half-changed copy. What a copy has of its own is small; the snapshot under it is mapped, and all
-workers of a host share it. When there is a newer snapshot, the batch is answered from the copy over
-the old one, and only then the worker moves on. A copy that nobody asks for, of a shard that other
+Only a cache: a copy is used when it is at most one snapshot behind and not ahead of the batch, and
+it is not in the cache while it is worked on, so that a crash in the middle leaves no half-changed
+copy. What a copy has of its own is small; the snapshot under it is mapped, and all workers of a
+host share it. When there is a newer snapshot, the batch is answered from the copy over the old one,
+and only then the worker moves on; a worker that was idle meanwhile finds the changes that it missed
+for as long as there is no newer one still. A copy that nobody asks for, of a shard that other
 workers have or of a stream that ended, is forgotten after a while, because it keeps the files of an
 old snapshot on the disk.
 """
@@ -59,13 +60,12 @@ def hot_copy(
     _forget_unused()
     copy = _copies.pop((state.key, state.run, shard), None)
     # One that has changes of this batch is of an attempt that failed: what it did is not known.
-    # Of changes that are in the snapshot there may be no files any more.
-    if copy and files.snapshot_batch <= copy.live.applied < batch:
+    if copy and files.chain[0] <= copy.live.applied < batch:
         live, freshness = copy.live, Freshness.HOT
     else:
         live = _restored(shard, files, partitioning, make_index)
         freshness = Freshness.RESTORED
-    for before, number in pairwise((files.snapshot_batch, *files.changes)):
+    for before, number in pairwise(files.chain):
         if live.applied < number:
             live.apply(number, Changes.read(state.changes(shard, number), follows=before))
             if freshness == Freshness.HOT:

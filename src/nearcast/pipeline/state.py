@@ -50,16 +50,31 @@ class BadCheckpoint(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ShardFiles:
-    """What a shard is restored from: a snapshot, and the batches with changes after it."""
+    """What a shard is restored from: a snapshot, and the batches with changes after it.
+
+    - `earlier`: the batch of the snapshot before, and those with changes from there to this one,
+      whose files are still there, for copies that have missed some; () where that is not so
+    """
 
     snapshot: Path | None = None
     snapshot_batch: int = -1
     changes: tuple[int, ...] = ()
+    earlier: tuple[int, ...] = ()
 
     def before(self, batch: int) -> ShardFiles:
         """Without what `batch` and later ones changed."""
-        kept = tuple(number for number in self.changes if number < batch)
-        return ShardFiles(self.snapshot, self.snapshot_batch, kept)
+        return replace(self, changes=tuple(number for number in self.changes if number < batch))
+
+    def with_snapshot(self, new: ShardFiles) -> ShardFiles:
+        """With a newer one, which has taken in the changes up to its batch."""
+        taken_in = (number for number in self.changes if number <= new.snapshot_batch)
+        later = tuple(number for number in self.changes if number > new.snapshot_batch)
+        return replace(new, changes=later, earlier=(self.snapshot_batch, *taken_in))
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """A copy as of the first of these batches, or later, takes in what the others changed."""
+        return (*(self.earlier or (self.snapshot_batch,)), *self.changes)
 
     @property
     def last(self) -> int:
@@ -68,7 +83,7 @@ class ShardFiles:
 
     def followed_by(self, batch: int) -> ShardFiles:
         """With what `batch` changed."""
-        return ShardFiles(self.snapshot, self.snapshot_batch, (*self.changes, batch))
+        return replace(self, changes=(*self.changes, batch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +331,7 @@ class StateFolder:
                 (found := _NUMBERED.fullmatch(path.name))
                 and found[1] == "changes"
                 and int(found[2]) <= files.snapshot_batch
+                and int(found[2]) not in files.earlier[1:]
             ):
                 remove(path)
 

@@ -41,7 +41,6 @@ from nearcast.pipeline.state import (
     SAVED,
     SPARK,
     BadCheckpoint,
-    ShardFiles,
     StateFolder,
     check_halves,
     facts_of,
@@ -458,8 +457,7 @@ class StreamWork:
         self._superseded = []
         if ready := self._compactor.finished():
             shard, new = ready
-            later = tuple(n for n in self._files[shard].changes if n > new.snapshot_batch)
-            self._files[shard] = ShardFiles(new.snapshot, new.snapshot_batch, later)
+            self._files[shard] = self._files[shard].with_snapshot(new)
             self._superseded.append(shard)
             self._waiting.pop(shard, None)  # the next step says how many are left
 

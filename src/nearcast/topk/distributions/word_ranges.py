@@ -14,7 +14,7 @@ from nearcast.batches import MessageBatch
 from nearcast.topk.distributions.cost import shard_seconds
 from nearcast.topk.distributions.distribution import check_shards, hash_of_word
 
-RARE = 0.002  # the share of messages below which a word is rare
+RARE = 0.004  # the share of messages below which a word is rare
 FEWEST_MESSAGES = 2  # of a frequent word, however few there are in all
 
 _Entries = tuple[NDArray[np.int64], NDArray[np.int64]]
