@@ -167,8 +167,7 @@ def play(
         written |= {each["subscription_id"]: each["kind"] for each in results}
         assert {id for id, kind in written.items() if kind} == set(one.hosted)
         for keeper in story.stream.keepers.values():
-            if saved := keeper._saver.finished(wait=True):
-                keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
+            if saved := keeper.newest_snapshot(wait=True):
                 snapshots.add(saved.path)
         if not story.stream.keepers:
             story.run([])

@@ -332,12 +332,17 @@ def test_a_snapshot_that_fails_is_put_off(story, monkeypatch, owner, name):
     story.run([tea(), *said("a")])
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, full)
-        story.run(said("b"))
+        for message in "b", "c":
+            story.run(said(message))
+            for keeper in story.stream.keepers.values():
+                assert keeper.newest_snapshot(wait=True) is None
+        assert "no new snapshot of the results of shard 0" in story.stream.hosted_files.problem
+        assert "OSError: no space left" in story.stream.hosted_files.problem
+    for message in "d", "e":
+        story.run(said(message))
         for keeper in story.stream.keepers.values():
-            assert keeper._saver.finished(wait=True) is None
-    story.run(said("c"))
-    assert "no new snapshot of the results of shard 0" in story.stream.hosted_files.problem
-    assert "OSError: no space left" in story.stream.hosted_files.problem
+            assert keeper.newest_snapshot(wait=True)
+    assert story.stream.hosted_files.problem is None
 
 
 def test_rows_that_took_long_are_not_played_again(story, monkeypatch):
@@ -345,10 +350,10 @@ def test_rows_that_took_long_are_not_played_again(story, monkeypatch):
     monkeypatch.setattr(keeper_module, "SECONDS_A_SNAPSHOT", 1e9)
     story.run(said("b"))
     keeper = next(each for each in story.stream.keepers.values() if len(each._shard))
-    assert keeper._saver.finished(wait=True) is None, "a few rows are no reason"
+    assert keeper.newest_snapshot(wait=True) is None, "a few rows are no reason"
     monkeypatch.setattr(keeper_module, "SECONDS_A_SNAPSHOT", keeper._seconds / 2)
     story.run(said("c"))
-    assert keeper._saver.finished(wait=True).batch == 1
+    assert keeper.newest_snapshot(wait=True).batch == 1
     assert keeper._seconds > 0
 
 
@@ -358,8 +363,7 @@ def test_what_a_snapshot_replaces_is_deleted(story):
     for number in range(8):
         story.run(said(f"m{number}"))
         for keeper in story.stream.keepers.values():
-            if saved := keeper._saver.finished(wait=True):
-                keeper._saved, keeper._rows = saved, keeper._rows - saved.rows
+            keeper.newest_snapshot(wait=True)
     for shard in (0, 1):
         files = list(story.stream.state.hosted().shard_folder(shard).iterdir())
         assert len([path for path in files if path.name.startswith("snapshot")]) <= 3

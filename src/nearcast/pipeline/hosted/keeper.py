@@ -133,10 +133,7 @@ class ShardKeeper:
 
     def _snapshot_if_due(self, shard: HostedShard, request: StepRequest) -> None:
         """Of the batches before, which Spark has committed by now."""
-        if saved := self._saver.finished():
-            self._saved = saved
-            self._rows -= saved.rows
-            self._seconds -= saved.seconds
+        self.newest_snapshot()
         is_due = (
             self._rows >= request.snapshot_after
             or self._seconds >= SECONDS_A_SNAPSHOT + SECONDS_A_SUBSCRIPTION * len(shard)
@@ -146,8 +143,17 @@ class ShardKeeper:
             path = request.state.new_snapshot(request.shard, self._applied)
             self._saver.start(shard, SavedShard(path, self._applied, self._rows, self._seconds))
 
+    def newest_snapshot(self, *, wait: bool = False) -> SavedShard | None:
+        """The last one that was made; one that is being made counts only if it is waited for."""
+        if saved := self._saver.finished(wait=wait):
+            self._saved = saved
+            self._rows -= saved.rows
+            self._seconds -= saved.seconds
+        return self._saved
+
     def _about_snapshot(self) -> dict[str, Any]:
-        saved = self._saved
+        """Most are there by the end of the step that began them."""
+        saved = self.newest_snapshot()
         return {
             "snapshot": [str(saved.path), saved.batch] if saved else None,
             "problem": self._saver.problem,
