@@ -22,7 +22,7 @@ from nearcast.pipeline.hosted.saver import SavedShard, Saver
 from nearcast.pipeline.hosted.shard import HostedOutput, HostedShard
 from nearcast.pipeline.hosted.spread.list_shard import ListShard
 from nearcast.pipeline.hosted.spread.opening import open_shard
-from nearcast.pipeline.hosted.told import ToldColumns
+from nearcast.pipeline.hosted.told import NothingTold, ToldColumns
 from nearcast.pipeline.hot_copies import Freshness
 from nearcast.pipeline.rows import REJECTS, as_json
 from nearcast.pipeline.state import StateFolder
@@ -118,7 +118,7 @@ class ShardKeeper:
             self._owner, self._applied = owner, files.snapshot_batch
             self._rows, self._seconds = 0, 0.0
         for number, rows in logged_rows(request.state, request.shard, files, self._applied):
-            self._apply(shard, number, rows, HostedOutput(ToldColumns(request.schema)))
+            self._apply(shard, number, rows, HostedOutput(NothingTold(request.schema)))
             if freshness == Freshness.HOT:
                 freshness = Freshness.CAUGHT_UP
         return shard, freshness

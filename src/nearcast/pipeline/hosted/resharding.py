@@ -36,7 +36,7 @@ from nearcast.pipeline.hosted.spread.opening import new_shard, open_shard
 from nearcast.pipeline.hosted.spread.part_lists import PartLists
 from nearcast.pipeline.hosted.spread.plan import plan_results
 from nearcast.pipeline.hosted.spread.whereabouts import Known, Whereabouts
-from nearcast.pipeline.hosted.told import ToldColumns
+from nearcast.pipeline.hosted.told import NothingTold
 from nearcast.pipeline.log.hosted_rows import Hosted, hosted_row
 from nearcast.pipeline.partitioning import Hash, hash_ids
 from nearcast.pipeline.safe_distance import hidden_id, is_hidden, owner_of
@@ -130,7 +130,7 @@ def read_results(
         files = state.files(shard).before(batch + 1)
         hosted = open_shard(files.snapshot, settings, shard)
         for _, rows in logged_rows(state, shard, files, files.snapshot_batch):
-            hosted.apply(rows, HostedOutput(ToldColumns(schema)))
+            hosted.apply(rows, HostedOutput(NothingTold(schema)))
         hears_everything = way is None or shard == way.everything
         found.add(hosted, hears_everything=hears_everything)
         if not hears_everything:

@@ -110,6 +110,22 @@ class ToldColumns:
             self._rows = []
 
 
+class NothingTold(ToldColumns):
+    """For rows that are played again: what they did was told then."""
+
+    def add(self, position: int, cause: Id | None, told: Notification | SafeDistance) -> None:
+        pass
+
+    def add_lists(
+        self,
+        positions: int | NDArray[np.int64],
+        causes: Id | pa.Array,
+        times: float | NDArray[np.float64],
+        lists: ListChanges,
+    ) -> None:
+        pass
+
+
 def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] | None:
     if items is None:
         return None
