@@ -69,7 +69,7 @@ def test_every_kind_is_measured(spark, tmp_path, monkeypatch, kind):
     records = [streams.in_one_process()]
     for distribution in measure.ALL[kind].distributions:
         records += streams.records(spark, distribution)
-    assert {record.x for record in records} == {kind}
+    assert {record.x for record in records} == {f"{kind}, 300"}
     alone, *streamed = [record for record in records if record.group == "kinds"]
     assert alone.series == "in one process"
     assert {1, 2} <= {record.details["shards"] for record in streamed} <= {1, 2, 4}

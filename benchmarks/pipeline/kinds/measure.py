@@ -263,6 +263,12 @@ def _alone_record(kind: StreamedKind, alone: _Alone) -> Record:
     return _record(kind, "in one process", KINDS, passes, told, details, 0)
 
 
+def _named(kind: StreamedKind) -> str:
+    """In pictures those of a usual size stand side by side, and others beside them."""
+    is_usual = kind.subscriptions == ALL[kind.name].subscriptions
+    return kind.name if is_usual else f"{kind.name}, {kind.subscriptions:,}"
+
+
 def _record(
     kind: StreamedKind,
     series: str,
@@ -302,5 +308,5 @@ def _record(
         },
         series=series,
         group=group,
-        x=kind.name,
+        x=_named(kind),
     )
