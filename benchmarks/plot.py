@@ -32,6 +32,8 @@ _TABLES = {
 # Without grey, which is the limit's.
 _PALETTE = (*(f"C{number}" for number in (0, 1, 2, 3, 4, 5, 6, 8, 9)), "black", "gold", "navy")
 _MOST_TICKS = 10  # more labels would run into one another
+_MOST_SIDE_BY_SIDE = 12  # bars whose values have room beside each other
+_WIDEST_NAMES = 40  # letters of places that have
 _WIDE_RANGE = 30  # above this ratio the small values could not be read off a linear axis
 
 mpl.use("agg")  # writes files; needs no screen
@@ -104,13 +106,15 @@ def _draw_bars(
 ) -> None:
     by_size = sorted(rows, key=lambda row: row["subscriptions"])  # as they are, where it is one
     places = _distinct(row["x"] for row in by_size)
-    width = 0.8 / len(series)
+    width, is_crowded = 0.8 / len(series), len(rows) > _MOST_SIDE_BY_SIDE
     for i, name in enumerate(series):
         heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
         at = np.array([places.index(x) for x in heights]) + (i - (len(series) - 1) / 2) * width
         bars = axes.bar(at, list(heights.values()), width, label=name, color=colours[name])
-        axes.bar_label(bars, fmt="%.3g", fontsize="x-small")
+        axes.bar_label(bars, fmt="%.3g", fontsize="x-small", rotation=90 * is_crowded)
     axes.set_xticks(range(len(places)), places)
+    if sum(map(len, places)) > _WIDEST_NAMES:
+        axes.tick_params("x", labelrotation=15)
 
 
 def _draw_lines(
