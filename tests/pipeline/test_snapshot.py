@@ -56,11 +56,23 @@ def test_a_file_that_is_missing_is_noticed(stream, lost):
 def test_a_snapshot_that_is_missing_is_noticed(stream):
     stream.snapshot(0)
     stream.process(2, log_table([Subscription("d", "tea")], 20))
+    stream.snapshot(0)
+    stream.process(3, log_table([Subscription("e", "tea")], 30))
     shutil.rmtree(stream.files[0].snapshot)
     lose_hot_copies()
     stream.restart()
     with pytest.raises(BadFile, match="follows batch 1, but the last one here is -1"):
-        stream.process(3, log_table(TEA, 30))
+        stream.process(4, log_table(TEA, 40))
+
+
+def test_without_its_first_snapshot_a_shard_still_has_all_changes(stream):
+    stream.snapshot(0)
+    stream.process(2, log_table([Subscription("d", "tea")], 20))
+    shutil.rmtree(stream.files[0].snapshot)
+    lose_hot_copies()
+    stream.restart()
+    output = stream.process(3, log_table(TEA, 30))
+    assert pairs_of(output.notifications()) == [("b", "m"), ("c", "m"), ("d", "m")]
 
 
 def test_it_replaces_the_one_before_it(stream):
@@ -71,7 +83,8 @@ def test_it_replaces_the_one_before_it(stream):
     assert not first.exists()
     assert stream.files[0].snapshot_batch == 2
     names = [path.name for path in stream.state.shard_folder(0).iterdir()]
-    assert not [name for name in names if name.startswith(("changes", "."))]
+    left = [name for name in names if name.startswith(("changes", "."))]
+    assert left == [stream.state.changes(0, 2).name], "between the two, for copies that missed it"
 
 
 @pytest.mark.parametrize("kind", PARTITIONINGS)
