@@ -113,17 +113,11 @@ class ToldColumns:
 class NothingTold(ToldColumns):
     """For rows that are played again: what they did was told then."""
 
-    def add(self, position: int, cause: Id | None, told: Notification | SafeDistance) -> None:
-        pass
+    def add(self, *told: Any, **more: Any) -> None:
+        """Not again."""
 
-    def add_lists(
-        self,
-        positions: int | NDArray[np.int64],
-        causes: Id | pa.Array,
-        times: float | NDArray[np.float64],
-        lists: ListChanges,
-    ) -> None:
-        pass
+    def add_lists(self, *told: Any, **more: Any) -> None:
+        """Not again."""
 
 
 def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] | None:
