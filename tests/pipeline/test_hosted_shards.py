@@ -278,6 +278,22 @@ def test_a_damaged_changelog_is_named(story):
     assert story.result("tea").items == [("b", 1.0), ("a", 1.0)]
 
 
+@pytest.mark.parametrize("kind", ["notifications", "rejects", "results"])
+@pytest.mark.parametrize("is_gone", [False, True], ids=["damaged", "gone"])
+def test_what_a_step_gave_is_made_again(story, kind, is_gone):
+    told = story.run([tea(), *said("a"), ("move", "nobody", HERE, False)])
+    results, rejects = story.output.results(), story.output.rejects()
+    assert min(len(told), len(results), len(rejects)) > 0
+    for path in sorted(story.stream.state.hosted().folder.glob(f"shard-*/{kind}-*")):
+        good = path.read_bytes()
+        path.write_bytes(good[:100] + bytes([good[100] ^ 1]) + good[101:])
+        if is_gone:
+            path.unlink()
+        story.stream.restart()
+        assert story.run(None, again=True) == told
+        assert (story.output.results(), story.output.rejects()) == (results, rejects)
+
+
 def test_a_missing_changelog_is_noticed(story):
     for id in "abc":
         story.run([tea(), *said(id)])

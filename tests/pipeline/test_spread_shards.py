@@ -108,6 +108,24 @@ def test_parts_that_are_damaged_are_made_again(words):
     assert path.read_bytes() == good
 
 
+def test_a_batch_that_comes_again_and_again_finds_its_homes(tmp_path):
+    """By prefix: a list gets another home with the second batch, which is interrupted thrice."""
+    top = ByPrefix(3, WordRanges({"tea": 0, "jazz": 1}, (2,)), {})
+    story = Story(tmp_path, shards=3, distribution=ResultDistribution(3, None, top))
+    both = TopKSubscription("both", "tea jazz", HERE, k=2)
+    story.run([*said("j1", text="jazz"), both])
+    hosted = story.stream.state.hosted()
+    rows = story.run(said("j2", text="jazz"))
+    for _ in range(3):
+        # Nothing of what its shards did is left, as where they died before anything was durable.
+        for kind in (hosted.notifications, hosted.changes):
+            for shard in range(3):
+                kind(shard, 1).unlink()
+        story.stream.restart()
+        assert story.run(None, again=True) == rows
+    assert [id for id, _ in story.result("both").items] == ["j2", "j1"]
+
+
 def test_ids_of_merged_lists_may_be_integers(tmp_path):
     """By prefix, so that it gets another home, too."""
     top = ByPrefix(3, WordRanges({"tea": 0, "jazz": 1}, (2,)), {})

@@ -73,8 +73,7 @@ class ShardKeeper:
         applied = time.perf_counter()
         told = output.told.tables()
         rejects = self._write_rejects(output, request)
-        if request.keeps_results:
-            _write_results(hosted, output, request)
+        results = _write_results(hosted, output, request) if request.keeps_results else 0
         if output.parts:
             table = output.parts.table(request.schema)
             write_parquet(state.parts(shard, batch), [table], {})
@@ -84,6 +83,7 @@ class ShardKeeper:
             "parts": len(output.parts),
             "notifications": sum(map(len, told)),
             "rejects": rejects,
+            "results": results,
             "freshness": freshness,
             "subscriptions": len(hosted),
             **expiry_of(hosted),
@@ -191,8 +191,13 @@ RESULTS = pa.schema(
 def facts_of_step(state: StateFolder, shard: int, batch: int) -> dict[str, Any] | None:
     """What a step did; None where it is not done, or what it gave is damaged."""
     facts = read_facts(state.notifications(shard, batch))
-    if facts and facts.get("parts") and read_facts(state.parts(shard, batch)) is None:
+    if facts is None:
         return None
+    others = {"parts": state.parts, "rejects": state.rejects, "results": state.results}
+    for name, path in others.items():
+        # A step that an earlier release did may not say all of them.
+        if facts.get(name) and read_facts(path(shard, batch)) is None:
+            return None
     return facts
 
 
@@ -201,7 +206,7 @@ def expiry_of(shard: HostedShard) -> dict[str, float | None]:
     return {"next_expiry": shard.next_expiry if isfinite(shard.next_expiry) else None}
 
 
-def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> None:
+def _write_results(shard: HostedShard, output: HostedOutput, request: StepRequest) -> int:
     rows = []
     for id, result in shard.changed_results(output):
         kind, items = (result.kind, json.dumps(result.items)) if result else (None, None)
@@ -209,6 +214,7 @@ def _write_results(shard: HostedShard, output: HostedOutput, request: StepReques
     if rows:
         path = request.state.results(request.shard, request.batch)
         write_parquet(path, [pa.Table.from_pylist(rows, RESULTS)], {})
+    return len(rows)
 
 
 def _milliseconds(seconds: float) -> float:

@@ -106,9 +106,10 @@ def _result(id: Id, ranked: Part) -> dict[str, str]:
 def _write_homes(state: StateFolder, batch: int, moved: list[tuple[Id, Homes]]) -> None:
     """Make durable which lists have other homes from the next batch on, before this one counts.
 
-    What the batch before has decided stays: should this batch come again, it needs that again.
+    What the batch before has decided stays: should this batch come again, however often, it needs
+    that again.
     """
-    for number in state.batches_with_homes()[:-1]:
-        if number < batch:
-            remove(state.new_homes(number))
+    before = [number for number in state.batches_with_homes() if number < batch]
+    for number in before[:-1]:
+        remove(state.new_homes(number))
     write_json(state.new_homes(batch), {"homes": moved})
