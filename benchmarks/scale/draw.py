@@ -39,9 +39,12 @@ def _draw_laws(axes: Axes, rows: Rows, colours: dict[str, str]) -> None:
         points = [each for each in rows if (each["group"], each["series"]) == (ONE_SHARD, kind)]
         sizes = [each["x"] for each in points]
         line = np.geomspace(min(sizes), max(sizes), 50)
-        axes.plot(line, GrowthLaw(**row["message"]).at(line), color=colours[kind], label=kind)
-        taken = [each["message_microseconds"] for each in points]
-        axes.plot(sizes, taken, "o", color=colours[kind])
+        telling = row["told_microseconds"] * row["told_per_message_and_subscription"] * line
+        taken = GrowthLaw(**row["message"]).at(line) + telling
+        axes.plot(line, taken, color=colours[kind], label=kind)
+        axes.plot(
+            sizes, [each["message_microseconds"] for each in points], "o", color=colours[kind]
+        )
     axes.set(
         title="one shard: measured, and the law fitted",
         xlabel="subscriptions in the shard", ylabel="µs a message", xscale="log", yscale="log",

@@ -22,6 +22,8 @@ class Division:
     - `kept`: the share of all subscriptions that each shard keeps; together the replicas of one
     - `visited`: the share of all messages that each shard gets; together the visits of one
     - `rule`: the partitioning or distribution; None where there is nothing to divide
+    - `tells_all`: does every shard hear of all other messages, too, though bare, and of every move?
+      So it is where a `ResultDistribution` spreads results
     - `repeated`: does a subscription that has replicas cost the same in each of them, or do a
       subscription and a message that concern each other meet in one shard only?
     """
@@ -31,6 +33,7 @@ class Division:
     visited: NDArray[np.float64]
     rule: Any = None
     repeated: bool = False
+    tells_all: bool = False
 
     @classmethod
     def whole(cls) -> "Division":
@@ -58,10 +61,36 @@ class Shard:
 
 @dataclass(frozen=True)
 class Measured:
-    """All shards, and what they told together: matches, or changed lists, of the passes."""
+    """All shards, and what they told together: matches, or changed lists, of the passes.
+
+    - `told`: because of messages; `told_of_moves`: because somebody moved
+    """
 
     shards: list[Shard]
     told: int
+    told_of_moves: int = 0
+
+
+@dataclass(frozen=True)
+class SpreadCosts:
+    """What it takes that every shard hears of everything, where results are spread; microseconds.
+
+    - `hear`: to find out who hears a message whole; `hear_each`: more of that for each shard
+    - `bare`: to hear of a message that concerns nobody here
+    - `elsewhere`: to hear of a move of somebody who is in another shard
+    - `again`: how much longer a move of somebody here takes, because its home is looked up
+    - `known_bytes`: to know where one subscription is, and what it asks for
+    - `bare_bytes`, `move_bytes`: of a message without its words, and of a move, on their way
+    """
+
+    hear: float
+    hear_each: float
+    bare: float
+    elsewhere: float
+    again: float
+    known_bytes: float
+    bare_bytes: float
+    move_bytes: float
 
 
 class Kind(ABC):
@@ -83,6 +112,18 @@ class Kind(ABC):
     @abstractmethod
     def measure(self, subscriptions: int, division: Division) -> Measured:
         """Every shard of the first subscriptions at hand, one after the other."""
+
+    def told_microseconds(self) -> float:
+        """What telling one result takes; 0 where that is not told apart from finding it."""
+        return 0.0
+
+    def merge_microseconds(self) -> float:
+        """What the driver takes to merge a list that has changed; 0 where nothing is merged."""
+        return 0.0
+
+    def spread_costs(self, subscriptions: int) -> SpreadCosts | None:
+        """With so many subscriptions; None where nothing is spread."""
+        return None
 
     @abstractmethod
     def restore(self, subscriptions: int) -> tuple[int, float]:

@@ -1,92 +1,60 @@
 """Moving subscriptions in shards."""
 
-from time import thread_time
-
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
-from benchmarks.moving.contenders import ROOM
-from benchmarks.moving.workload import LIFE, Settings, Step, Workload
-from benchmarks.scale.kind import PASSES, Shard, core_seconds, seconds_to_load
-from benchmarks.scale.partitioned import SAMPLE, Part, PartitionedKind
+from benchmarks.moving.workload import LIFE
+from benchmarks.pipeline.kinds.kind import Step
+from benchmarks.pipeline.kinds.moving import Moving as MovingInStreams
+from benchmarks.scale.kind import PASSES
+from benchmarks.scale.streamed import Index, StreamedKind
 from nearcast.batches import MessageBatch, SubscriptionBatch
-from nearcast.moving import MovingIndex
+from nearcast.model import MovingSubscription
+from nearcast.moving import MovingIndex, WordQuadtrees
+
+_WIDER = 100.0  # times the area, for squares that see so much that telling it can be timed
+_TALKATIVE = 20_000
 
 
-class Moving(PartitionedKind):
-    """Expressions over squares that move, a move for each message.
-
-    Where a square leaves the part of the map that a shard has, the shard forgets it; where it comes
-    into another one, that shard subscribes it.
-    """
+class Moving(StreamedKind):
+    """Expressions over squares that move, two moves for each message."""
 
     name, index = "moving", "WordQuadtrees"
-    distributions = ("hash", "location", "keyword")
+    distributions = ("hash", "location")
     moves = True
+    _room = "moving"
 
-    def __init__(self, subscriptions: int, messages: int) -> None:
-        workload = Workload(
-            Settings(
-                subscriptions=subscriptions,
-                live=messages * LIFE,
-                mobility=min(0.4, 4 * messages / subscriptions),
-            )
+    def __init__(self, subscriptions: int, messages: int, wider: float = 1.0) -> None:
+        self.subscriptions, self.messages, self._wider = subscriptions, messages, wider
+        self._made = MovingInStreams(
+            subscriptions, messages, PASSES + 1, moves_a_message=2.0, wider=wider
         )
-        self.data, self.messages, self.kept_messages = workload.data, messages, messages * LIFE
-        people = workload.travellers()
-        self._subscriptions = workload.subscriptions(people)
-        self._first = workload.first_messages()
-        self._steps = list(workload.steps(people, PASSES + 1))
+        self.data, self.kept_messages = self._made.data, messages * LIFE
+        self.settings = self._made.settings
+        self._who = [each for part in self._made.subscribed() for each in part]
+        self._said = MessageBatch.concat(list(self._made.past()))
 
-    def restore(self, subscriptions: int) -> tuple[int, float]:
-        index = self._filled(Part(np.arange(subscriptions), subscriptions))
-        return _bytes(index), seconds_to_load(index)
+    def _subscription(self, n: int) -> MovingSubscription:
+        return self._who[n]
 
-    def _measure_shard(self, part: Part) -> tuple[Shard, int]:
-        index = self._filled(part)
-        told, messages, moves = [], [], []
-        for step in self._steps:
-            heard = step.messages.take(part.hears(step.messages))
-            begin = thread_time()
-            told.append(len(index.publish_batch(heard)))
-            messages.append((thread_time() - begin) / len(step.messages))
-            moves.append(self._move(index, part, step))
-        shard = Shard(len(part.rows), min(messages[1:]), _bytes(index), min(moves[1:]))
-        return shard, sum(told[1:])
-
-    def _move(self, index: MovingIndex, part: Part, step: Step) -> float:
-        """Those who are in a shard, or come into it, move: seconds for each who moves at all."""
-        ids = step.ids.to_numpy()
-        chosen = np.flatnonzero(ids < part.total)
-        ids, regions = ids[chosen], step.regions.take(chosen)
-        moved = SubscriptionBatch(pa.array(ids), self._subscriptions.expressions.take(ids), regions)
-        was = np.array([id in index for id in ids.tolist()], bool)
-        keeps = part.keeps(moved)
-        stay, come = np.flatnonzero(was & keeps), moved.take(np.flatnonzero(keeps & ~was))
-        staying, remaining = pa.array(ids[stay]), regions.take(stay)
-
-        def work() -> None:
-            index.move_batch(staying, remaining)
-            if len(come):
-                index.subscribe_batch(come)
-            for id in ids[was & ~keeps].tolist():
-                index.unsubscribe(id)
-
-        return core_seconds(work) / max(1, len(ids))
-
-    def _filled(self, part: Part) -> MovingIndex:
-        index = ROOM[self.index].make()
-        index.subscribe_batch(self._subscriptions.take(part.rows))
-        index.publish_batch(self._first.take(part.hears(self._first)))
+    def _index(self, rows: NDArray[np.int64], past: MessageBatch) -> MovingIndex:
+        index = WordQuadtrees()
+        index.subscribe_batch(
+            SubscriptionBatch.from_subscriptions([self._who[n] for n in rows.tolist()])
+        )
+        index.publish_batch(past)
         return index
 
-    def _routed_subscriptions(self, most: int) -> SubscriptionBatch:
-        return self._subscriptions.take(np.arange(min(most, len(self._subscriptions))))
+    def _past(self) -> MessageBatch:
+        return self._said
 
-    def _sample(self) -> MessageBatch:
-        return self._first.take(np.arange(min(SAMPLE, len(self._first))))
+    def _step(self, number: int) -> Step:
+        return self._made.step(number)
 
+    def _talkative(self) -> "Moving":
+        return Moving(min(_TALKATIVE, self.subscriptions), self.messages, _WIDER)
 
-def _bytes(index: MovingIndex) -> int:
-    stats = index.stats()
-    return stats.subscription_bytes + stats.message_bytes
+    def _bytes(self, index: Index) -> int:
+        assert isinstance(index, MovingIndex)
+        stats = index.stats()
+        return stats.subscription_bytes + stats.message_bytes

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.markdown import number, place, table
 from benchmarks.records import read_rows
 from benchmarks.scale import CHECK, CLUSTER, LAW, NAME, ONE_SHARD, ROUTING
+from benchmarks.scale.model import MEMORY, MERGING
 
 Rows = Sequence[dict[str, Any]]
 
@@ -25,7 +26,7 @@ def refresh_page(folder: Path, page: Path = PAGE) -> list[Path]:
 
 
 def write_page(rows: Rows) -> str:
-    demand = _of(rows, CLUSTER)[0]["demand"]
+    demand = _asked(rows)
     parts = [
         f"# Scale: the cluster for {demand['subscriptions']:,} subscriptions",
         "<!-- made by `python -m benchmarks plot` from the records of "
@@ -37,6 +38,7 @@ def write_page(rows: Rows) -> str:
         *_cluster(rows, demand),
         *_checks(rows),
         *_one_shard(rows),
+        *_hearing_everything(rows),
         *_routing(rows),
         *_communication(rows),
         _NOT_MODELLED,
@@ -49,7 +51,7 @@ def _cluster(rows: Rows, demand: dict[str, Any]) -> Iterable[str]:
     header = (
         "kind", "distribution", "shards", "cores", "machines", "memory, GB",
         "largest shard, GB", "network, MB/s", "visits", "replicas", "busiest shard, µs a message",
-        "messages a second it bears",
+        "messages a second", "limit", "subscriptions borne at the full rate",
     )  # fmt: skip
     lines, verdicts = [], []
     for kind, clusters in _by_kind(_of(rows, CLUSTER)):
@@ -57,7 +59,7 @@ def _cluster(rows: Rows, demand: dict[str, Any]) -> Iterable[str]:
         best = (
             min(enough, key=lambda row: row["cores"])
             if enough
-            else max(clusters, key=lambda row: row["reach"])
+            else max(clusters, key=lambda row: (row["fits"], row["reach"]))
         )
         for row in sorted(clusters, key=lambda row: row is not best):
             mark = "**" if row is best else ""
@@ -75,6 +77,8 @@ def _cluster(rows: Rows, demand: dict[str, Any]) -> Iterable[str]:
                     number(row["replicas"]),
                     number(row["busiest_microseconds"]),
                     number(row["reach"]),
+                    _limit(row),
+                    number(row["subscriptions_borne"]),
                 )
             )
         [law] = [row for row in _of(rows, LAW) if row["series"] == kind]
@@ -88,8 +92,11 @@ def _cluster(rows: Rows, demand: dict[str, Any]) -> Iterable[str]:
         f"{demand['cores_per_machine']} cores and {demand['bytes_per_machine'] / 2**30:.0f} GiB, "
         f"of which {demand['usable_memory']:.0%} are for shards. Cores are those of the shards and "
         "those that read, route and pack. The number of shards is the first power of two from 32 "
-        "to 1,024 that suffices; where none does, the line is that of the furthest reach. Moving "
-        "subscriptions report as many moves as there are messages."
+        "to 1,024 that suffices; where none does, the line is that of the furthest reach. Messages "
+        "a second are what the busiest shard bears, or the driver where it merges lists; the limit "
+        "is what takes most of its time, or memory where a shard is larger than what a machine has "
+        "for shards. The last column is how many subscriptions the same shards bear at the full "
+        "rate. Moving subscriptions report as many moves as there are messages."
     )
 
 
@@ -99,10 +106,21 @@ def _verdict(best: dict[str, Any], demand: dict[str, Any]) -> str:
             f"{best['cores']:,} cores on {best['machines']:,} machines, by {best['distribution']}."
         )
     return (
-        f"not within reach. The busiest of {best['shards']:,} shards by {best['distribution']} "
-        f"bears {number(best['reach'])} messages a second, "
-        f"{number(best['reach'] / demand['messages_per_second'] * 100)}% of what is asked for."
+        f"not within reach of 1,024 shards. {best['shards']:,} by {best['distribution']}, "
+        f"{best['cores']:,} cores on {best['machines']:,} machines, bear "
+        f"{number(best['reach'])} messages a second, "
+        f"{number(best['reach'] / demand['messages_per_second'] * 100)}% of what is asked for; or "
+        f"all of them for {number(best['subscriptions_borne'])} subscriptions. "
+        f"The limit is {_limit(best)}."
     )
+
+
+def _limit(row: dict[str, Any]) -> str:
+    if row["limit"] in (MEMORY, MERGING):
+        return str(row["limit"])
+    share = row["busiest_parts"][row["limit"]] / row["busiest_microseconds"]
+    where = " in the shard that hears everything" * row["busiest_hears_everything"]
+    return f"{row['limit']}{where}, {share:.0%} of the busiest shard"
 
 
 def _told(told: float, demand: dict[str, Any]) -> str:
@@ -121,7 +139,8 @@ def _checks(rows: Rows) -> Iterable[str]:
     yield (
         "The laws are fitted on one shard of five sizes. Each prediction below is for a size that "
         "was not fitted, and made before that is measured: real indexes, divided by the real "
-        "distribution, one shard after the other, each with the messages that are sent to it. "
+        "distribution, one shard after the other, each with the messages that are sent to it, and "
+        "for moving and trending subscriptions with the bare ones and the moves of all others. "
         f"{right} of {len(ratios)} predictions are at most {HOLDS_WITHIN:.0%} off; they are "
         f"between {number(min(ratios))} and {number(max(ratios))} times what was measured. Where "
         "results are exact, shards together told as many as one."
@@ -178,13 +197,16 @@ def _one_shard(rows: Rows) -> Iterable[str]:
     )
     yield (
         "What is fitted to it, with the least squares of relative errors: a + b n^g microseconds "
-        "for n subscriptions, and a line of the same slope beyond the largest size. Loading is "
-        "from a file in the page cache; the messages kept are a window, documents that count, or "
-        "live messages."
+        "for n subscriptions, and a line of the same slope beyond the largest size; and what "
+        "telling takes for each result that is told, which is measured apart for moving and "
+        "trending subscriptions and comes on top. Those are measured as the shards of a stream "
+        "keep them, from rows to the columns of what is told; boolean and top-k ones are indexes. "
+        "Loading is from a file in the page cache; the messages kept are a window, documents that "
+        "count, or live messages."
     )
     fitted = (
-        "kind", "a", "b", "g", "worst error", "bytes a subscription", "messages kept",
-        "bytes a kept message", "loading", "predicted for 1 million",
+        "kind", "a", "b", "g", "worst error", "µs a result told", "bytes a subscription",
+        "messages kept", "bytes a kept message", "loading", "predicted for 1 million",
     )  # fmt: skip
     lines = []
     for row in _of(rows, LAW):
@@ -199,6 +221,7 @@ def _one_shard(rows: Rows) -> Iterable[str]:
                 number(law["factor"]),
                 number(law["power"]),
                 f"{law['worst']:.0%}",
+                number(row["told_microseconds"]) if row["told_microseconds"] else "",
                 number(memory["factor"]),
                 place(kept),
                 number(memory["fixed"] / kept) if kept else "",
@@ -207,6 +230,52 @@ def _one_shard(rows: Rows) -> Iterable[str]:
             )
         )
     yield table(fitted, lines)
+
+
+def _hearing_everything(rows: Rows) -> Iterable[str]:
+    """What it takes that all shards hear of everything, where results are spread."""
+    yield "## Hearing of everything, measured"
+    yield (
+        "By location a message comes whole to the cell that it is in, to the cells whose margin it "
+        "is in, and to the last shard, which keeps what fits nowhere; to all others it comes bare. "
+        "A move goes to all shards, of which each looks for the home, and each knows of every "
+        "subscription where it is and what it asks for."
+    )
+    spread = [row for row in _of(rows, LAW) if row["spread"]]
+    yield table(
+        (
+            "kind", "who hears, µs a message", "for each shard", "bare message, µs",
+            "move of one elsewhere, µs", "more for one here", "bytes known of a subscription",
+            "GB of that in each shard", "bytes of a bare message",
+        ),
+        [
+            (
+                row["series"],
+                *(number(row["spread"][name]) for name in ("hear", "hear_each", "bare")),
+                *(
+                    number(row["spread"][name]) if row["move"] else ""
+                    for name in ("elsewhere", "again")
+                ),
+                number(row["spread"]["known_bytes"]),
+                number(row["spread"]["known_bytes"] * _asked(rows)["subscriptions"] / 1e9),
+                number(row["spread"]["bare_bytes"]),
+            )
+            for row in spread
+        ],
+    )  # fmt: skip
+    merge = max(row["merge_microseconds"] for row in _of(rows, LAW))
+    if merge:
+        yield (
+            f"Top-k lists of which several shards have parts, by keyword and by prefix, are merged "
+            f"by the driver: {number(merge)} µs for each that a batch has changed, which is by how "
+            "much a batch of a stream takes longer so than by hash ([pipeline-kinds.json]"
+            "(../benchmarks/results/pipeline-kinds.json))."
+        )
+
+
+def _asked(rows: Rows) -> dict[str, Any]:
+    demand: dict[str, Any] = _of(rows, CLUSTER)[0]["demand"]
+    return demand
 
 
 def _routing(rows: Rows) -> Iterable[str]:
@@ -279,26 +348,34 @@ _NOT_MODELLED = """\
   times as much: p times the law at n / p. By hash p is 1; by location n / p is about what one
   shard of everything would have. Replicas by location or keyword are not found twice, so n is
   divided by their number; those of top-k lists are, so it is not. (That division is the one thing
-  that was put right after a first check had shown it; the rest was there before.)
-- n and p of each shard come from a plan: the partitionings of the pipeline, and the distributions
-  of top-k lists, made from and applied to a sample. The busiest shard is the busiest of the plan.
-- A shard's memory is its subscriptions, and its share of the messages kept in the measurement.
-  Longer windows, more documents and more live messages cost memory for each as the table says, in
-  every shard that they visit. What they cost in time is not modelled, and for top-k lists it is
-  less: the larger the window, the better the lists are, and the fewer of them a message changes.
-- Trending regions by location: a region is kept in the leaf of its middle, and a document goes to
-  every leaf in which a region that has it may be kept. The pipeline does not do this yet.
+  that was put right after a first check had shown it.)
+- n and p of each shard come from a plan: the partitionings of the pipeline for boolean
+  subscriptions, the distributions of top-k lists, and `plan_results` for moving and trending ones,
+  made from and applied to a sample. The busiest shard is the busiest of the plan.
+- Moving subscriptions, and terms in a region, by location: one home each, a cell and its margin;
+  the last shard hears everything whole, has what fits into no cell, and no cell of its own. Every
+  other message comes bare to a shard, every move comes to all shards, and all shards know where
+  everybody is. The pipeline has no other way to divide them.
+- Terms around a place concern every document. Where results are spread they are all in the shard
+  that hears everything, which then does what one shard would do for all of them; so by hash only.
+- A result that is told takes its time in the shard that tells it, however a message comes there.
+- A shard's memory is its subscriptions, its share of the messages kept in the measurement, and
+  where results are spread what it knows of all others. Longer windows, more documents and more
+  live messages cost memory for each as the table says, in every shard that they visit. What they
+  cost in time is not modelled, and for top-k lists it is less: the larger the window, the better
+  the lists are, and the fewer of them a message changes.
 
 Not modelled: stragglers; the 100 to 200 ms that a batch of Spark takes whatever is in it;
 hotspots that the sample does not have, or that come later; caches, which a core shares with
 fifteen others on such a machine and with one here, and which hold more of a small shard than of
 the large one that it is compared with; a moving subscription that changes shards, which leaves
-one and comes into another; the shuffle's own work beside packing; making changes durable,
-snapshots, compaction and the changes that are read again after loading; delivering notifications,
-which at these sizes can be far more than matching.
+one, comes into another and is told by the shard that hears everything; the shuffle's own work
+beside packing; making changes durable, snapshots, compaction and the changes that are read again
+after loading; telling top-k lists and boolean matches; delivering notifications, which at these
+sizes can be far more than matching.
 
 How far to trust it: laws were fitted on shards of the sizes above. What a shard of the cluster
-compares with has up to a hundred times as many, where they are straight lines of which nothing
+compares with has up to a thousand times as many, where they are straight lines of which nothing
 was measured, and a fit that is 5% off here can be off by a factor of two there; shards are
 counted in powers of two. Read the clusters as orders of magnitude, and which distribution wins
 only where the numbers are far apart."""

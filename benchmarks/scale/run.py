@@ -1,7 +1,7 @@
 """Measure one shard of several sizes, fit, predict, and measure what was predicted."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,9 @@ DEMAND = Demand()
 Make = Callable[[int, int], Kind]
 _KINDS: dict[str, tuple[Make, int, int]] = {  # with subscriptions, and messages of a pass
     "boolean": (Boolean, 800_000, 10_000),
-    "moving": (Moving, 800_000, 5_000),
-    "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 160_000, 1_000),
-    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 32_000, 200),
+    "moving": (Moving, 160_000, 5_000),
+    "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 80_000, 500),
+    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 16_000, 200),
     "top-k": (TopK, 64_000, 1_000),
 }
 
@@ -82,13 +82,20 @@ class _Run:
         for size in sizes:
             self._say(f"one shard of {size:,}")
             measured.append(self._kind.measure(size, Division.whole()))
-        costs = _fit(self._kind, sizes, measured)
+        self._say("telling")
+        told = self._kind.told_microseconds()
+        self._say("hearing of everything")
+        spread = self._kind.spread_costs(sizes[1])
+        rate = measured[-1].told / self._told_by / sizes[-1]
+        costs = replace(
+            _fit(self._kind, sizes, measured, told),
+            rate=rate, spread=spread, merge=self._kind.merge_microseconds(),
+        )  # fmt: skip
         one_shard = [
             self._measured_record(size, each) for size, each in zip(sizes, measured, strict=True)
         ]
         self._say("loading")
-        told = measured[-1].told / self._told_by / sizes[-1]
-        law = self._law_record(costs, told, *self._kind.restore(sizes[2]))
+        law = self._law_record(costs, *self._kind.restore(sizes[2]))
         return [*one_shard, law, *self._checks(costs), *self._clusters(costs)]
 
     def _checks(self, costs: ShardCosts) -> list[Record]:
@@ -104,11 +111,12 @@ class _Run:
             self._say(f"{division.distribution} in {division.shards}")
             predicted = costs.microseconds(division, size)  # before anything is measured
             measured = self._kind.measure(size, division)
-            right = measured.told if right is None else right
-            if self._kind.tells_apart and measured.told != right:
+            told = measured.told + measured.told_of_moves
+            right = told if right is None else right
+            if self._kind.tells_apart and told != right:
                 raise WrongAnswerError(
                     f"{self._kind.name}, {division.distribution} in {division.shards} shards: "
-                    f"{measured.told:,} results were told, not the {right:,} that one shard tells"
+                    f"{told:,} results were told, not the {right:,} that one shard tells"
                 )
             taken = _microseconds(measured)
             kept = [shard.subscriptions / size for shard in measured.shards]
@@ -130,7 +138,7 @@ class _Run:
                         "predicted_slowest": float(predicted.max()),
                         "slowest": float(taken.max()),
                         "slowest_ratio": float(predicted.max() / taken.max()),
-                        "told": measured.told,
+                        "told": told,
                         "told_compared": self._kind.tells_apart,
                     },
                 )
@@ -177,9 +185,7 @@ class _Run:
         taken = float(_microseconds(measured).sum())
         return self._record(ONE_SHARD, size, taken, size, details)
 
-    def _law_record(
-        self, costs: ShardCosts, told: float, restored: int, load_seconds: float
-    ) -> Record:
+    def _law_record(self, costs: ShardCosts, restored: int, load_seconds: float) -> Record:
         details = {
             "message": asdict(costs.message),
             "move": None if costs.move is None else asdict(costs.move),
@@ -188,7 +194,10 @@ class _Run:
             "restored_bytes": restored,
             "load_seconds": load_seconds,
             "kept_messages": self._kind.kept_messages,
-            "told_per_message_and_subscription": told,
+            "told_microseconds": costs.told,
+            "told_per_message_and_subscription": costs.rate,
+            "spread": None if costs.spread is None else asdict(costs.spread),
+            "merge_microseconds": costs.merge,
         }
         at_largest = float(costs.message.at(float(self._largest)))
         return self._record(LAW, self._kind.name, at_largest, self._largest, details)
@@ -213,15 +222,19 @@ class _Run:
         self._progress.say(f"{self._kind.name}: {what}")
 
 
-def _fit(kind: Kind, sizes: list[int], measured: list[Measured]) -> ShardCosts:
+def _fit(kind: Kind, sizes: list[int], measured: list[Measured], told: float) -> ShardCosts:
+    """Laws; that of messages is for what they take but for `told` microseconds a result."""
     shards = [each.shards[0] for each in measured]
     move = None
     if kind.moves:
         move = GrowthLaw.fit(sizes, [1e6 * shard.move_seconds for shard in shards])
+    telling = [told * each.told / (PASSES * kind.messages) for each in measured]
+    taken = [1e6 * shard.seconds for shard in shards]
     return ShardCosts(
-        GrowthLaw.fit(sizes, [1e6 * shard.seconds for shard in shards]),
+        GrowthLaw.fit(sizes, [all - part for all, part in zip(taken, telling, strict=True)]),
         move,
         GrowthLaw.fit(sizes, [float(shard.bytes) for shard in shards], LINE),
+        told,
     )
 
 

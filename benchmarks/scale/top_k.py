@@ -1,6 +1,8 @@
 """Top-k subscriptions in shards."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.distributions.lowest_scores import lowest_scores
 
 _SAMPLE = 5_000  # subscriptions that plans are made from
+_SPREAD = 4  # shards that streams were measured with by each distribution
+_STREAMS = Path(__file__).resolve().parent.parent / "results" / "pipeline-kinds.json"
 
 
 class TopK(Kind):
@@ -59,6 +63,18 @@ class TopK(Kind):
             for count, taken in zip(kept.tolist(), best.tolist(), strict=True)
         ]
         return Measured(shards, told)
+
+    def merge_microseconds(self) -> float:
+        """By how much a batch of a stream takes longer by keyword than by hash, for each list."""
+        rows = [{**row["details"], **row} for row in json.loads(_STREAMS.read_text())]
+        by_way = {
+            row["distribution"]: row
+            for row in rows
+            if row["details"]["kind"] == self.name and row["details"].get("shards") == _SPREAD
+        }
+        hash_way, keyword = by_way["hash"], by_way["keyword"]
+        longer = keyword["microseconds_per_message"] - hash_way["microseconds_per_message"]
+        return float(longer / keyword["matches_per_message"])
 
     def restore(self, subscriptions: int) -> tuple[int, float]:
         workload = self._with(subscriptions)

@@ -1,6 +1,7 @@
 """The benchmark of scale, tiny: the numbers mean nothing; the model and the form of records do."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,14 @@ from benchmarks.oracle import WrongAnswerError
 from benchmarks.plot import plot_folder
 from benchmarks.scale import law, model, page, run
 from benchmarks.scale.boolean import Boolean
-from benchmarks.scale.kind import Division, Measured
+from benchmarks.scale.kind import Division, Measured, SpreadCosts
 from benchmarks.scale.law import GrowthLaw
 from benchmarks.scale.model import Demand, RoutingCosts, ShardCosts, cluster, smallest_cluster
 
+HEARD = SpreadCosts(
+    hear=0.5, hear_each=0.01, bare=2.0, elsewhere=7.0, again=1.0,
+    known_bytes=500.0, bare_bytes=10.0, move_bytes=20.0,
+)  # fmt: skip
 FREE = RoutingCosts(message=0.0, copy=0.0, blob=0.0, unpack=0.0, copy_bytes=100.0)
 DEMAND = Demand(subscriptions=1_000_000, messages_per_second=100_000, most_in_a_shard=1_000_000)
 
@@ -71,6 +76,69 @@ def test_moves_go_to_the_shards_that_keep_who_moves():
     moving = ShardCosts(costs().message, GrowthLaw(3.0, 0.0, 1.0, 1e6, 0.0), costs().memory)
     more = moving.microseconds(by_hash(4), 1e6) - costs().microseconds(by_hash(4), 1e6)
     assert more.tolist() == pytest.approx([0.75] * 4)
+
+
+def spread(shards):
+    """As a `ResultDistribution` does it: all but the last have a cell; that hears everything."""
+    kept, visited = np.full(shards, 1 / (shards - 1)), np.full(shards, 1 / (shards - 1))
+    kept[-1], visited[-1] = 0.0, 1.0
+    return Division("location", kept, visited, tells_all=True)
+
+
+def test_everybody_hears_of_everything_where_results_are_spread():
+    law = GrowthLaw(3.0, 0.0, 1.0, 1e6, 0.0)
+    moving = ShardCosts(costs().message, law, costs().memory, spread=HEARD)
+    parts = moving.parts(spread(5), 1e6)
+    assert parts[model.BARE].tolist() == pytest.approx([0.55 + 0.75 * 2.0] * 4 + [0.55])
+    assert parts[model.ELSEWHERE].tolist() == pytest.approx([0.75 * 7.0] * 4 + [7.0])
+    assert parts[model.MOVES].tolist() == pytest.approx([0.25 * 4.0] * 4 + [0.0])
+    alone = costs().bytes(by_location(4), 1e6)[0]
+    assert moving.bytes(spread(5), 1e6)[:4].tolist() == pytest.approx([alone + 500e6] * 4)
+
+
+def test_what_is_told_is_told_where_the_subscription_is():
+    telling = ShardCosts(costs().message, None, costs().memory, told=5.0, rate=1e-5)
+    for division in (by_hash(4), by_location(4)):
+        assert telling.parts(division, 1e6)[model.TELLING].tolist() == pytest.approx([12.5] * 4)
+
+
+def test_the_limit_is_what_takes_most_of_the_busiest_shard():
+    law = GrowthLaw(3.0, 0.0, 1.0, 1e6, 0.0)
+    moving = ShardCosts(costs().message, law, costs().memory, spread=HEARD)
+    found = cluster(spread(32), moving, FREE, DEMAND)
+    assert (found.limit, found.busiest_hears_everything) == (model.ELSEWHERE, False)
+    assert found.network_bytes_per_second == pytest.approx(
+        1e5 * (2.0 * 100.0 + (32 - 2.0) * 10.0 + 32 * 20.0)
+    )
+    fits_nowhere = replace(spread(32), kept=np.append(np.full(31, 0.2 / 31), 0.8))
+    found = cluster(fits_nowhere, moving, FREE, DEMAND)
+    assert (found.limit, found.busiest_hears_everything) == (model.MATCHING, True)
+
+
+def test_what_is_known_of_everybody_may_fill_a_machine():
+    many = Demand(subscriptions=100_000_000, most_in_a_shard=10_000_000)
+    full = cluster(spread(32), ShardCosts(costs().message, None, costs().memory, spread=HEARD),
+                   FREE, many)  # fmt: skip
+    assert full.limit == model.MEMORY
+    assert not full.fits
+    assert not full.suffices(many)
+    assert full.subscriptions_borne < many.room / 500
+
+
+def test_who_bears_the_rate_for_fewer_subscriptions():
+    found = cluster(by_hash(4), costs(), FREE, DEMAND)
+    assert found.suffices(DEMAND)
+    # 1 µs and 10 for each million of all, in 4 shards, of 6 that a shard has
+    assert found.subscriptions_borne == pytest.approx(2e6, rel=1e-6)
+
+
+def test_lists_that_are_merged_wait_for_the_driver():
+    lists = ShardCosts(costs().message, None, costs().memory, rate=1e-5, merge=4.0)
+    halves = Division("keyword", np.full(4, 0.5), np.full(4, 0.25), repeated=True)
+    found = cluster(halves, lists, FREE, DEMAND)
+    assert found.limit == model.MERGING
+    assert found.reach == pytest.approx(0.6e6 / (4.0 * 10.0))
+    assert cluster(by_hash(4), lists, FREE, DEMAND).limit == model.MATCHING
 
 
 def test_messages_are_kept_where_they_go():

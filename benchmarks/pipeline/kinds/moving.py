@@ -19,7 +19,7 @@ from nearcast.space import RegionColumn
 
 
 class Moving(KindWithResults):
-    """Expressions over squares that move, about a move for each message.
+    """Expressions over squares that move, about a move for each message unless more are asked for.
 
     The roads are a plane, on which people and messages are where they are in one process; here the
     plane is laid over a part of the Earth, since streams keep results there.
@@ -27,11 +27,24 @@ class Moving(KindWithResults):
 
     name, index = "moving", "WordQuadtrees"
 
-    def __init__(self, subscriptions: int, messages: int, steps: int) -> None:
+    def __init__(
+        self,
+        subscriptions: int,
+        messages: int,
+        steps: int,
+        *,
+        moves_a_message: float = 1.0,
+        wider: float = 1.0,
+    ) -> None:
         self.subscriptions, self.messages = subscriptions, messages
-        mobility = min(0.4, messages / subscriptions)
-        settings = Settings(subscriptions=subscriptions, live=messages * LIFE, mobility=mobility)
-        self._workload = Workload(settings)
+        self._workload = Workload(
+            Settings(
+                subscriptions=subscriptions,
+                live=messages * LIFE,
+                mobility=min(0.4, moves_a_message * messages / subscriptions),
+                area=wider * Settings.area,
+            )
+        )
         self.settings = ResultSettings()
         people = self._workload.travellers()
         self._subscribed = self._workload.subscriptions(people)
