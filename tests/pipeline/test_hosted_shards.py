@@ -58,12 +58,31 @@ def test_to_unsubscribe_takes_whatever_has_the_id(tmp_path, way):
 
 
 def test_a_row_that_breaks_a_rule_is_a_reject(story):
-    many_terms = NearbyTrendingSubscription("terms", HERE, 10**12)
-    story.run([tea("large", k=1_000_000), tea(), many_terms, *said("a")])
+    many_terms = [
+        NearbyTrendingSubscription("terms", HERE, 10**12),
+        TrendingSubscription("terms of a region", Circle(HERE, 1000), 10**9),
+        TrendingSubscription("more than 2**31", Circle(HERE, 1000), 2**31 - 1),
+    ]
+    story.run([tea("large", k=1_000_000), tea(), *many_terms, *said("a")])
     reasons = {each["id"]: each["reason"] for each in story.rejects()}
     assert "k 1000000 is more than" in reasons.pop("large")
-    assert [*reasons] == ["terms"]
+    assert reasons.keys() == {each.id for each in many_terms}
+    assert all("is outside [1, 10000], the terms that" in each for each in reasons.values())
     assert story.result("tea").items == [("a", 1.0)]
+
+
+def test_posts_that_say_one_word_thousands_of_times_stop_nobody(story):
+    """Together 1.5 million mentions; first few messages, which are taken one by one, then many."""
+    list_of_terms = TrendingSubscription("terms", Circle(HERE, 1000), 2)
+    posts = [Message(f"m{n}", text="x " * 5_000, at=HERE, time=float(n)) for n in range(300)]
+    story.run([list_of_terms, *posts[:60]])
+    story.run(posts[60:])
+    story.run(said("a"))
+    assert story.rejects() == []
+    (x, score), (tea, one) = story.result("terms").items
+    assert (x, tea) == ("x", "tea")
+    assert one == pytest.approx(2.0 ** (-299 / 3600))
+    assert score == pytest.approx(sum(5_000 * 2.0 ** ((n - 299) / 3600) for n in range(300)))
 
 
 @pytest.mark.parametrize(

@@ -137,12 +137,14 @@ def test_columns_are_as_good_as_objects():
     index.check()
 
 
-def test_sums_that_would_be_too_large_are_refused():
-    index = CellRows(half_life=10.0, horizon=30)
-    words = ["rain"] * 600
-    with pytest.raises(OverflowError, match="'rain' occurs in too many documents"):
-        index.publish(Message(1, keywords=words, at=HERE))
-    assert index.stats().documents == 0
+@pytest.mark.parametrize("k", [0, -1, 10_001, 10**9, 2**31, 10**12])
+def test_a_list_has_a_term_at_least_and_not_very_many(k):
+    index = CellRows(half_life=10.0)
+    regions = RegionColumn.of_boxes([[2.0, 48.0, 3.0, 49.0]] * 2, Space.EARTH)
+    with pytest.raises(ValueError, match=rf"subscription 8: k {k} is outside \[1, 10000\]"):
+        index.subscribe_columns(pa.array([7, 8]), regions, np.array([1, k]))
+    assert len(index) == 0
+    index.check()
 
 
 @pytest.mark.thorough

@@ -45,7 +45,7 @@ AnySubscription = (
 )
 _INDEX, _OWN = "index", "own"  # parts of a saved broker besides those of its kinds
 _MOVING, _TOP, _TRENDING, _NEARBY = "moving", "top", "trending", "nearby"
-# In this order kinds hear of a message: exact sums of terms may still refuse it, then nobody has.
+# In this order kinds hear of a message.
 _ROOM_OF: dict[str, tuple[Any, type]] = {
     _TRENDING: (trending, TrendingIndex),
     _NEARBY: (trending, TrendingIndex),

@@ -14,6 +14,12 @@ alphabet decides between them. Floating point does not do that, whole numbers do
 
 A document counts while `moment > now - horizon`, in half-lives. One that is 20 half-lives old is
 worth a millionth of a new one; so memory is bounded, however long the stream is.
+
+Sums of all documents, wherever they are, are at most `MOST_UNITS`: with a horizon of 20 there is
+room for half a million mentions of a term. When a document comes that finds no room, the base moves
+on alone, by as many epochs as it takes, and what is older is forgotten before its time. Each epoch
+gives room for twice as many mentions. Later the base stays while time passes, until there are
+`horizon` half-lives between them again.
 """
 
 from __future__ import annotations
@@ -28,6 +34,9 @@ from nearcast.model._checks import finite_number, positive_count
 
 WEIGHT_BITS = 22
 """A new document of frequency 1 has 2**22 to 2**23 units."""
+
+MOST_UNITS = 2**62
+"""So much a term may have; two sums are below 2**63."""
 
 DEFAULT_HORIZON, LONGEST_HORIZON = 20, 30
 
@@ -79,7 +88,7 @@ class Decay:
         return self.moment(time) > self.moment(now) - self.horizon
 
     def base(self, now: float) -> int:
-        """The epoch of the oldest document that can count."""
+        """The epoch of the oldest document that can count, where sums have room for it."""
         return self.epoch(now) - self.horizon
 
     def check_moment(self, time: float, owner: str) -> None:

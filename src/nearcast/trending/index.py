@@ -26,6 +26,9 @@ from nearcast.trending.terms_change import Terms, TermsChange
 
 AnyTrending = TrendingSubscription | NearbyTrendingSubscription
 
+MOST_SHOWN = 10_000
+"""So many terms a list can have."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrendingStats:
@@ -63,7 +66,8 @@ class TrendingIndex(ABC):
 
     Each message is a document of its own, whatever its id; that it expires does not matter.
     Documents arrive in the order of time. One that is earlier than the latest by no more than
-    `lateness` seconds, which may be `inf`, counts from its own time; an earlier one is refused.
+    `lateness` seconds, which may be `inf`, counts from its own time, which is nothing where that
+    is so long ago that it would be forgotten by now; an earlier one is refused.
     """
 
     kinds: ClassVar[tuple[type, ...]]
@@ -209,6 +213,7 @@ class TrendingIndex(ABC):
             raise TypeError(f"{subscription!r} is no {names}; give one")
         assert isinstance(subscription, AnyTrending)
         owner = f"subscription {subscription.id!r}"
+        check_length(owner, subscription.k)
         if isinstance(subscription, NearbyTrendingSubscription):
             self._check_space(owner, subscription.at.space)
         else:
@@ -263,3 +268,12 @@ class TrendingIndex(ABC):
             raise ValueError(
                 f"{owner} is in {space}, the index in {self.space}; use one space for both"
             )
+
+
+def check_length(owner: str, k: int) -> None:
+    """Refuse a list of no terms, or of more than `MOST_SHOWN`."""
+    if not 1 <= k <= MOST_SHOWN:
+        raise ValueError(
+            f"{owner}: k {k} is outside [1, {MOST_SHOWN}], the terms that a list can have; give "
+            "another"
+        )

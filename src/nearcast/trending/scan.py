@@ -24,12 +24,13 @@ from nearcast.model.ids import check_id
 from nearcast.model.shapes import Box
 from nearcast.space import RegionColumn, distance, is_in
 from nearcast.space.road_network import RoadNetwork
-from nearcast.trending.decay import WEIGHT_BITS
+from nearcast.trending.decay import MOST_UNITS, WEIGHT_BITS, Decay
 from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import LONGEST_MEMORY, NearbyIndex
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
 
 _is_in = lru_cache(maxsize=1 << 16)(is_in)  # which is exact, and takes its time
+_weight = lru_cache(maxsize=1 << 16)(Decay.weight)
 _road_distance = lru_cache(maxsize=1 << 16)(RoadNetwork.distance)
 
 
@@ -46,7 +47,7 @@ class _Document:
 class ScanTrending(NearbyIndex):
     """No structure: the lists that all other indexes must have, for both kinds of subscription.
 
-    It forgets documents in regions as the decay says, and others after 1,000 half-lives only.
+    For regions it forgets documents as the decay says, and for nearness after 1,000 half-lives.
 
     >>> from nearcast.model import Circle
     >>> index = ScanTrending(half_life=3600.0)
@@ -66,6 +67,7 @@ class ScanTrending(NearbyIndex):
     def _begin(self) -> None:
         self._subscriptions: dict[Id, AnyTrending] = {}
         self._documents: list[_Document] = []
+        self._moved_base = -inf
 
     def subscribe(self, subscription: AnyTrending) -> list[TermsChange]:
         self._check_subscription(subscription)
@@ -85,6 +87,7 @@ class ScanTrending(NearbyIndex):
         counts = Counter(self.terms.terms(message.keywords))
         self._documents.append(_Document(message.at, message.middle, dict(counts), message.time))
         self._forget()
+        self._make_room(dict(counts))
         return self._changes(before)
 
     def advance(self, now: float) -> list[TermsChange]:
@@ -126,6 +129,7 @@ class ScanTrending(NearbyIndex):
         meta = {
             "settings": self.settings(),
             "now": None if self.now == -inf else self.now,
+            "moved_base": None if self._moved_base == -inf else self._moved_base,
             "subscriptions": [[each.id, each.k, _point(each)] for each in live],
             "documents": [[_corners(each.at), each.counts, each.time] for each in self._documents],
         }
@@ -142,6 +146,8 @@ class ScanTrending(NearbyIndex):
         if "roads/nodes" in arrays:
             index.roads = RoadNetwork.from_arrays(storage.part(arrays, "roads/"), index.space)
         index.now = -inf if meta["now"] is None else meta["now"]
+        moved = meta.get("moved_base")
+        index._moved_base = -inf if moved is None else moved
         column = RegionColumn.from_arrays(storage.part(arrays, "regions/"), index.space)
         regions = iter([column.region(row) for row in range(len(column))])
         for id, k, point in meta["subscriptions"]:
@@ -171,6 +177,31 @@ class ScanTrending(NearbyIndex):
         oldest = self.decay.moment(self.now) - LONGEST_MEMORY
         self._documents = [d for d in self._documents if self.decay.moment(d.time) > oldest]
 
+    def _make_room(self, said: dict[str, int]) -> None:
+        """Move the base on until sums have room for what was said last; see `decay`."""
+        while any(self._units_of(term) > MOST_UNITS for term in said):
+            self._moved_base = self._base + 1
+
+    @property
+    def _base(self) -> int:
+        """The epoch of the oldest document that can count for regions."""
+        return int(max(self._moved_base, self.decay.base(self.now)))
+
+    def _worths(self) -> list[tuple[_Document, int]]:
+        """The documents that count for regions, and what one mention has, in units."""
+        if not self._documents:
+            return []
+        base, worths = self._base, []
+        for each in self._documents:
+            epoch = self.decay.epoch(each.time)
+            if self.decay.counts(each.time, self.now) and epoch >= base:
+                worths.append((each, _weight(self.decay, each.time) << (epoch - base)))
+        return worths
+
+    def _units_of(self, term: str) -> int:
+        """What a term has in all documents that count for regions."""
+        return sum(each.counts.get(term, 0) * worth for each, worth in self._worths())
+
     def _lists(self) -> dict[Id, tuple[str, ...]]:
         ranked = {id: self._ranked(each, self.now) for id, each in self._subscriptions.items()}
         return {id: _terms(terms) for id, terms in ranked.items()}
@@ -195,15 +226,13 @@ class ScanTrending(NearbyIndex):
 
     def _units_in(self, region: Region) -> tuple[dict[str, int], float]:
         """What terms have, in whole units, and the moment at which a unit is worth 1."""
-        counting = [d for d in self._documents if self.decay.counts(d.time, self.now)]
-        base = self.decay.base(self.now) if counting else 0
+        worths = self._worths()
         units: Counter[str] = Counter()
-        for each in counting:
+        for each, worth in worths:
             if _is_in(each.at, region):
-                worth = self.decay.weight(each.time) << (self.decay.epoch(each.time) - base)
                 for term, times in each.counts.items():
                     units[term] += times * worth
-        return units, base - WEIGHT_BITS
+        return units, self._base - WEIGHT_BITS if worths else 0
 
     def _sums_near(self, at: Point) -> tuple[dict[str, float], float]:
         """What terms have, in sums that are rounded once, and when they are worth that."""

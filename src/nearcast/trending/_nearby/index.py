@@ -45,7 +45,6 @@ from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import NearbyIndex
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
 
-MOST_SHOWN = 10_000  # terms of a list
 RANKS_KEPT = 1_000  # a term is forgotten only where so many others have more of everything
 FEW_TERMS = 4_096
 CHUNK = 4_096  # documents of a batch between two looks at what can be forgotten
@@ -168,15 +167,6 @@ class FlatNearby(NearbyIndex):
     def _remove(self, slot: int) -> None:
         self._leave(slot)
         self._ids.remove_one(slot)
-
-    def _check_subscription(self, subscription: object) -> None:
-        super()._check_subscription(subscription)
-        assert isinstance(subscription, NearbyTrendingSubscription)
-        if subscription.k > MOST_SHOWN:
-            raise ValueError(
-                f"subscription {subscription.id!r}: k {subscription.k} is more than {MOST_SHOWN}, "
-                "the most a list can have here"
-            )
 
     # ------------------------------------------------------------------ documents
 

@@ -44,11 +44,16 @@ from nearcast.trending._regions.runs import Runs
 from nearcast.trending._regions.table import Table
 from nearcast.trending._vocabulary import Vocabulary
 from nearcast.trending.decay import WEIGHT_BITS
-from nearcast.trending.index import AnyTrending, TrendingIndex, TrendingStats
+from nearcast.trending.index import (
+    MOST_SHOWN,
+    AnyTrending,
+    TrendingIndex,
+    TrendingStats,
+    check_length,
+)
 from nearcast.trending.terms_change import Terms as RankedTerms
 from nearcast.trending.terms_change import TermsChange, terms_change
 
-MOST_UNITS = 2**62
 FEW_TERMS = 4096
 LAST_STEP = 2**31 - 2
 CACHE_LINE = 64
@@ -127,7 +132,10 @@ class FlatRegions(TrendingIndex):
         if len(ids) == 0:
             return
         self._check_space("the regions", regions.space)
-        k = np.broadcast_to(np.asarray(k, np.int32), len(ids))
+        k = np.broadcast_to(np.asarray(k), len(ids))
+        for row in np.flatnonzero((k < 1) | (k > MOST_SHOWN)).tolist():
+            check_length(f"subscription {ids[row].as_py()!r}", k[row])
+        k = k.astype(np.int32)
         rows, covers = regions.covers()
         codes = level_codes(rows, covers, self._levels_up)
         bounds = covers[np.searchsorted(rows, np.arange(len(ids)))]
@@ -231,7 +239,6 @@ class FlatRegions(TrendingIndex):
         self._tidy()
         columns = columns_of_one(message, self._vocabulary, self.decay)
         self._room_for_terms()
-        self._check_capacity(columns)
         self._pass(columns, np.array([self.decay.moment(now)]))
         self.now = now
         return self._changes()
@@ -243,7 +250,6 @@ class FlatRegions(TrendingIndex):
         self._tidy()
         columns = columns_of_batch(messages, self._vocabulary, self.decay)
         self._room_for_terms()
-        self._check_capacity(columns)
         changed = self._pass(columns, nows / self.decay.half_life)
         self.now = float(nows[-1])
         return changed
@@ -253,18 +259,6 @@ class FlatRegions(TrendingIndex):
         self._pass(_NO_DOCUMENTS, np.array([self.decay.moment(now)]))
         self.now = now
         return self._changes()
-
-    def _check_capacity(self, columns: DocumentColumns) -> None:
-        """Refuse what would make a sum too large; the numbers of new terms remain."""
-        most = columns.times.astype(np.float64) * 2.0 ** (WEIGHT_BITS + 1 + self.decay.horizon)
-        term, inverse = np.unique(columns.term, return_inverse=True)
-        total = self._terms.mass[term] + np.bincount(inverse, most, len(term))
-        if len(total) and total.max() > MOST_UNITS:
-            name = self._vocabulary.term(int(term[int(total.argmax())]))
-            raise OverflowError(
-                f"term {name!r} occurs in too many documents for exact sums; "
-                f"give fewer at once, or a horizon below {self.decay.horizon} half-lives"
-            )
 
     def _changes(self) -> list[TermsChange]:
         """The lists that the last step has changed."""

@@ -46,7 +46,7 @@ from nearcast.trending._regions.said import (
     take_away,
     unmark_terms,
 )
-from nearcast.trending._regions.steps import document_comes, next_document
+from nearcast.trending._regions.steps import document_comes, first_base, next_document
 from nearcast.trending.cell_rows._neighbourhood import (
     UNKNOWN,
     bound_of,
@@ -82,10 +82,11 @@ def process(
         began = begins(counts)
         begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
+        base = first_base(clock, nows[step], horizon)
         while True:
-            archive, number, sign, _ = next_document(
+            archive, number, sign, base, _ = next_document(
                 archive, rows, slots, levels, terms, columns, step, nows[step], horizon, clock,
-                comes, True,
+                base, comes, True,
             )  # fmt: skip
             if number == NONE:
                 break

@@ -40,7 +40,7 @@ from nearcast.trending._regions.said import (
     take_away,
     unmark_terms,
 )
-from nearcast.trending._regions.steps import document_comes, next_document
+from nearcast.trending._regions.steps import document_comes, first_base, next_document
 from nearcast.trending._regions.table import cell_key, run_of
 from nearcast.trending.grouped_tables._groups import (
     USED,
@@ -82,10 +82,11 @@ def process(
         began = begins(counts)
         begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
+        base = first_base(clock, nows[step], horizon)
         while True:
-            archive, number, sign, epochs = next_document(
+            archive, number, sign, base, epochs = next_document(
                 archive, rows, slots, levels, terms, columns, step, nows[step], horizon, clock,
-                comes, False,
+                base, comes, False,
             )  # fmt: skip
             if epochs > 0:
                 halve_scores(scores, epochs)

@@ -37,7 +37,7 @@ from nearcast.trending._regions.said import (
     take_away,
     unmark_terms,
 )
-from nearcast.trending._regions.steps import document_comes, next_document
+from nearcast.trending._regions.steps import document_comes, first_base, next_document
 from nearcast.trending.term_tables._scores import change, halve_scores, score_of
 from nearcast.trending.term_tables._scores import with_room as scores_with_room
 
@@ -60,10 +60,11 @@ def process(
         began = begins(counts)
         begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
+        base = first_base(clock, nows[step], horizon)
         while True:
-            archive, number, sign, epochs = next_document(
+            archive, number, sign, base, epochs = next_document(
                 archive, rows, slots, levels, terms, columns, step, nows[step], horizon, clock,
-                comes, False,
+                base, comes, False,
             )  # fmt: skip
             if epochs > 0:
                 halve_scores(scores, epochs)
