@@ -37,12 +37,14 @@ def test_each_kind_is_told_in_its_way():
     )
     found = [(row, each.subscription_id, each.kind, each.message_id) for row, each in told.single]
     assert found == [
-        (0, "terms", "trend", None), (0, "walk", "enter", 0), (1, "walk", "enter", 1),
+        (0, "walk", "enter", 0), (1, "walk", "enter", 1),
         (1, "walk", "leave", 0), (1, "walk", "leave", 1),  # before the next one enters
         (2, "walk", "enter", 2), (3, "walk", "enter", 3), (4, "walk", "enter", 4),
     ]  # fmt: skip
     assert told.lists.subscription_ids.to_pylist() == ["top"]
     assert told.lists.message_ids.to_pylist() == [4, 3]
+    [terms] = told.terms
+    assert (terms.subscription_ids.to_pylist(), terms.terms.to_pylist()) == (["terms"], ["tea"])
     assert broker.results("walk") == [2, 3, 4]
 
 

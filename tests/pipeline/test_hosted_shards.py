@@ -205,6 +205,27 @@ def test_many_messages_tell_a_list_once(story):
     assert len(story.run(many[:64])) > 1
 
 
+@pytest.mark.parametrize("kind", [TrendingSubscription, NearbyTrendingSubscription])
+def test_many_messages_tell_a_list_of_terms_once(story, kind):
+    place = Circle(HERE, 1000) if kind is TrendingSubscription else HERE
+    before = [Message("jazz", text="jazz jazz", at=HERE), Message("bus", text="bus", at=HERE)]
+    story.run([*before, kind("terms", place, 2)])
+
+    def many(text):
+        [told] = story.run([Message(f"m{n}", text=text, at=HERE, time=n) for n in range(100)])
+        assert [row["subscription_id"] for row in story.output.results().to_pylist()] == ["terms"]
+        scores = [score for _, score in story.result("terms").items]
+        assert [each["score"] for each in told["items"]] == pytest.approx(scores)
+        assert (told["cause"], told["time"], told["kind"]) == ("m99", 99, "trend")
+        items = [each["item"] for each in told["items"]]
+        return told["position"], items, told["entered"], told["left"], told["moved"]
+
+    assert many("jazz tea") == (102, ["jazz", "tea"], ["tea"], ["bus"], [])
+    assert many("bus bus") == (202, ["bus", "jazz"], ["bus"], ["tea"], ["jazz"])
+    same = [Message(f"m{n}", text="bus bus", at=HERE, time=n) for n in range(100)]
+    assert story.run(same) == []
+
+
 def test_ids_may_be_integers(tmp_path):
     story = Story(tmp_path)
     with_integer_ids(story)

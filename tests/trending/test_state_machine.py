@@ -114,6 +114,12 @@ class Comparison(RuleBasedStateMachine):
         if self.pair.kind is TrendingSubscription:
             assert found.tolist() == right.tolist()
 
+    @rule(several=st.lists(WHAT, max_size=6))
+    def publish_as_columns(self, several):
+        self.pair.publish_as_columns(
+            MessageBatch.from_messages([self.message(*what) for what in several], space=self.space)
+        )
+
     @rule(seconds=st.sampled_from([0.0, 1.0, 7.0, 1e9]))
     def advance(self, seconds):
         self.now += seconds

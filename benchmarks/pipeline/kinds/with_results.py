@@ -91,6 +91,8 @@ class _OneBroker(OneProcess):
         if heard.lists is not None:
             time = float(step.messages.time[last])
             columns.add_lists(first + last, ids[last], time, heard.lists)
+        for terms in heard.terms:
+            columns.add_terms(first + last, ids[last], float(step.messages.time[last]), terms)
         for place, changes in enumerate(moved, first + len(ids)):
             for each in changes:
                 columns.add(place, None, each)

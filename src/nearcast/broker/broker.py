@@ -278,8 +278,8 @@ class Broker:
     def publish_together(self, messages: MessageBatch) -> Told:
         """Many messages at once, as columns: what is to be told of them.
 
-        Of a list of the best messages that is once, how it is after the last message against how it
-        was before the first; of all else each change. Boolean subscriptions are not asked.
+        Of a list, of messages or of terms, that is once, how it is after the last message against
+        how it was before the first; of all else each change. Boolean subscriptions are not asked.
         """
         check_space("the messages are", messages.space, self._space)
         for kind in self._kinds.values():
@@ -289,6 +289,7 @@ class Broker:
             for kind in self._kinds.values():
                 found = kind.publish_together(messages)
                 told.lists = told.lists or found.lists
+                told.terms += found.terms
                 told.single += found.single
             if len(self._kinds) < len(_ROOM_OF):
                 self._recent.append_batch(messages)

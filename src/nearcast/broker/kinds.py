@@ -25,7 +25,7 @@ from nearcast.model import (
 )
 from nearcast.topk import ListChange, TopKIndex
 from nearcast.topk.list_change import ListChanges, list_change
-from nearcast.trending import TermsChange, TrendingIndex
+from nearcast.trending import TermsChange, TermsChanges, TrendingIndex
 
 AnySubscription = Any  # one of the classes of `nearcast.model`
 
@@ -34,11 +34,13 @@ AnySubscription = Any  # one of the classes of `nearcast.model`
 class Told:
     """What many messages that came together have changed.
 
-    - `lists`: of the best messages, those that are others than before the first of them, once each
+    - `lists`, `terms`: of the best messages and of terms, those lists that are others than before
+      the first of them, once each
     - `single`: all else, each with the row of the message that it was told of, in that order
     """
 
     lists: ListChanges | None = None
+    terms: list[TermsChanges] = field(default_factory=list)
     single: list[tuple[int, Notification]] = field(default_factory=list)
 
 
@@ -162,6 +164,9 @@ class TermLists(Kind):
 
     def publish_batch(self, messages: MessageBatch) -> None:
         self.index.publish_batch(messages)
+
+    def publish_together(self, messages: MessageBatch) -> Told:
+        return Told(terms=[self.index.publish_as_columns(messages)])
 
     def advance(self, now: float) -> list[Notification]:
         return _terms_told(self.index.advance(now), now)

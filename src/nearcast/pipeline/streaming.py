@@ -98,7 +98,8 @@ def stream(
         every shard hears every message; `plan_results` plans how to do with fewer
 
     Each change of a result is told; but of messages that follow each other in a batch, more than 64
-    and nothing else in between, a top-k list tells once what they did, as of the last of them.
+    and nothing else in between, a list of messages or of terms tells once what they did, as of the
+    last of them.
 
     Each notification reaches the sink exactly once: what a batch changes and gives is durable under
     its number before the sink gets it, and a batch that is replayed after a crash gives the same.

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nearcast.list_differences import come_and_gone, which_differ
 from nearcast.model import Id
-from nearcast.topk._compare import come_and_gone, which_differ
 from nearcast.topk._part_kernels import best_rows
 from nearcast.topk.list_change import ListChanges, joined_ids, starts
 

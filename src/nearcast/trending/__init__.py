@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nearcast.trending.term_rules import ENGLISH_STOP_WORDS, TermRules
     from nearcast.trending.term_tables import DS, TP
     from nearcast.trending.terms_change import TermsChange
+    from nearcast.trending.terms_changes import TermsChanges
 
 __all__ = [
     "DS",
@@ -39,6 +40,7 @@ __all__ = [
     "TermFields",
     "TermRules",
     "TermsChange",
+    "TermsChanges",
     "TrendingIndex",
     "TrendingStats",
 ]
@@ -55,6 +57,7 @@ _MODULES = {
     "term_fields": ("ParallelTermFields", "TermFields"),
     "term_rules": ("ENGLISH_STOP_WORDS", "TermRules"),
     "terms_change": ("TermsChange",),
+    "terms_changes": ("TermsChanges",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

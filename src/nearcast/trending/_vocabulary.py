@@ -39,6 +39,10 @@ class Vocabulary:
         """The term with this number."""
         return self._table.word(number)
 
+    def terms(self, numbers: NDArray[np.integer[Any]]) -> pa.LargeStringArray:
+        """The terms with these numbers."""
+        return self._table.to_arrow(numbers)
+
     def counted(self, words: tuple[str, ...]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The terms of one document, each once, and how often it says them."""
         counts = Counter(self._rules.terms(words))

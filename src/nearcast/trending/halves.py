@@ -17,6 +17,7 @@ from nearcast.batches import MessageBatch
 from nearcast.model import Id, Message
 from nearcast.trending.index import AnyTrending, TrendingIndex, TrendingStats
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
+from nearcast.trending.terms_changes import TermsChanges
 
 _Result = TypeVar("_Result")
 HALVES = 2
@@ -79,6 +80,13 @@ class Halves(TrendingIndex):
         if len(times):
             self.now = float(times[-1])
         return counts[0] + counts[1]
+
+    def publish_as_columns(self, messages: MessageBatch) -> TermsChanges:
+        times = self.check_batch(messages)
+        told = self._both(lambda half, _: half.publish_as_columns(messages))
+        if len(times):
+            self.now = float(times[-1])
+        return TermsChanges.joined(told)
 
     def advance(self, now: float) -> list[TermsChange]:
         now = self._checked_now(now)

@@ -22,7 +22,8 @@ from nearcast.model import (
 from nearcast.model._checks import finite_number
 from nearcast.trending.decay import DEFAULT_HORIZON, Decay
 from nearcast.trending.term_rules import TermRules
-from nearcast.trending.terms_change import Terms, TermsChange
+from nearcast.trending.terms_change import Terms, TermsChange, terms_change
+from nearcast.trending.terms_changes import TermsChanges
 
 AnyTrending = TrendingSubscription | NearbyTrendingSubscription
 
@@ -188,6 +189,13 @@ class TrendingIndex(ABC):
         self.check_batch(messages)
         rows = [messages.message(row) for row in range(len(messages))]
         return np.array([len(self.publish(message)) for message in rows], np.int32)
+
+    def publish_as_columns(self, messages: MessageBatch) -> TermsChanges:
+        """Many documents in their order: the lists that are others than before, each once."""
+        before = {id: tuple(term for term, _ in self.top(id)) for id in self.ids()}
+        self.publish_batch(messages)
+        changes = (terms_change(id, terms, self.top(id)) for id, terms in before.items())
+        return TermsChanges.of([change for change in changes if change])
 
     def settings(self) -> dict[str, Any]:
         """What the index was made with, fit for JSON; see `from_settings`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nearcast.batches import MessageBatch
 from nearcast.checks.trending.samples import (
     SPACES,
@@ -117,6 +119,20 @@ def check_batches(make_index: MakeIndex) -> None:
         at_once.check()
 
 
+def check_changes_as_columns(make_index: MakeIndex) -> None:
+    """Many at once tell each list that is another than before, once."""
+    for space in SPACES:
+        pair = Pair(make_index, half_life=4.0, horizon=5, space=space)
+        for subscription in some_subscriptions(pair.kind, 40, space):
+            pair.subscribe(subscription)
+        messages = list(some_documents(80, space))
+        for begin, end in ((0, 0), (0, 1), (1, 50), (50, 80)):
+            batch = MessageBatch.from_messages(messages[begin:end], space=space)
+            pair.publish_as_columns(batch)
+        pair.publish(replace(messages[-1], id="later", time=messages[-1].time + 100.0))
+        pair.assert_same_lists()
+
+
 def check_ties_are_alphabetical(make_index: MakeIndex) -> None:
     """Terms of the same documents have the same score, in whatever order they came."""
     pair = Pair(make_index, half_life=7.0)
@@ -229,6 +245,7 @@ LISTS: tuple[Check, ...] = (
     check_subscriptions_come_and_go,
     check_replacing,
     check_batches,
+    check_changes_as_columns,
     check_ties_are_alphabetical,
     check_frequency_counts,
     check_scores_fall,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, TypeAlias
 
+from nearcast.batches import MessageBatch
 from nearcast.model import (
     Box,
     Circle,
@@ -20,9 +21,9 @@ from nearcast.model import (
     Space,
     TrendingSubscription,
 )
-from nearcast.trending import ScanTrending, TermsChange, TrendingIndex
+from nearcast.trending import ScanTrending, TermsChange, TermsChanges, TrendingIndex
 from nearcast.trending.index import AnyTrending
-from nearcast.trending.terms_change import Terms
+from nearcast.trending.terms_change import Terms, terms_change
 
 MakeIndex: TypeAlias = Callable[..., TrendingIndex]
 """What makes a new, empty index, given `half_life`, `space` and others: usually its class."""
@@ -69,6 +70,16 @@ class Pair:
         """To both; what they tell is compared."""
         before = self._lists()
         self._compare(before, self.oracle.publish(message), self.index.publish(message))
+
+    def publish_as_columns(self, messages: MessageBatch) -> None:
+        """To both, as a batch; what the index tells is compared with its lists before and after."""
+        before = self._lists()
+        self.oracle.publish_batch(messages)
+        told = self.index.publish_as_columns(messages)
+        after = {id: self.index.top(id) for id in self.live}
+        changes = [terms_change(id, before[id], after[id]) for id in self.live]
+        expected = TermsChanges.of([change for change in changes if change])
+        assert _by_id(told) == _by_id(expected)
 
     def advance(self, now: float) -> None:
         """Both; what they tell is compared."""
@@ -133,6 +144,22 @@ class Pair:
                 assert change.entered == right[id].entered
                 assert change.left == right[id].left
                 assert change.moved == right[id].moved
+
+
+def _by_id(changes: TermsChanges) -> dict[str, tuple[Any, ...]]:
+    """What is told of each list."""
+    found = {}
+    terms, left = changes.terms.to_pylist(), changes.left.to_pylist()
+    for row, id in enumerate(changes.subscription_ids.to_pylist()):
+        own = range(changes.start[row], changes.start[row + 1])
+        found[str(id)] = (
+            [(terms[n], float(changes.scores[n])) for n in own],
+            [terms[n] for n in own if changes.is_new[n]],
+            [terms[n] for n in own if changes.is_moved[n]],
+            left[changes.left_start[row] : changes.left_start[row + 1]],
+        )
+    assert len(found) == len(changes), "a list is told twice"
+    return found
 
 
 def terms_of(ranked: Terms) -> tuple[str, ...]:

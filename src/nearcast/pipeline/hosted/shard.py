@@ -245,6 +245,9 @@ class HostedShard:
         if told.lists is not None and len(told.lists):
             output.told.add_lists(places[-1], causes[-1], float(batch.time[-1]), told.lists)
             output.changed |= dict.fromkeys(told.lists.subscription_ids.to_pylist())
+        for terms in told.terms:
+            output.told.add_terms(places[-1], causes[-1], float(batch.time[-1]), terms)
+            output.changed |= dict.fromkeys(terms.subscription_ids.to_pylist())
         self._heard(said, range(len(said)), output, are_many=True)
 
     def _heard(

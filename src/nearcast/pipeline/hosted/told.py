@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nearcast.model import Id, Notification
 from nearcast.pipeline.safe_distance import SafeDistance
 from nearcast.topk.list_change import ListChanges
+from nearcast.trending.terms_changes import TermsChanges
 
 SAFE = "safe"
 """The kind of what says how far a subscription may go unseen; `score` has the metres."""
@@ -77,12 +78,7 @@ class ToldColumns:
         """Lists that have changed or begun; where and when and why, for all of them or for each."""
         if not len(lists):
             return
-        self._gather_rows()
         count, names = len(lists), lists.message_ids.cast(pa.string())
-        scored = pa.StructArray.from_arrays(
-            [names, pa.array(lists.scores)], fields=list(_ITEMS.value_type)
-        )
-        before = np.concatenate([[0], np.cumsum(lists.is_new)])
         if not isinstance(causes, pa.Array):
             causes = pa.repeat(pa.scalar(causes, self._schema.field("cause").type), count)
         columns = {
@@ -91,11 +87,37 @@ class ToldColumns:
             "time": pa.array(np.broadcast_to(times, count)),
             "position": pa.array(np.broadcast_to(positions, count)),
             "kind": pa.repeat("top", count),
-            "items": _lists(lists.start, scored),
-            "entered": _lists(before[lists.start], names.filter(pa.array(lists.is_new))),
+            "items": _scored(lists.start, names, lists.scores),
+            "entered": _chosen(lists.start, names, lists.is_new),
             "left": _lists(lists.left_start, lists.left.cast(pa.string())),
             "cause": causes,
         }
+        self._add_columns(columns, count)
+
+    def add_terms(self, position: int, cause: Id, time: float, changes: TermsChanges) -> None:
+        """Lists of terms that have changed: where, why and when, for all of them."""
+        count = len(changes)
+        if not count:
+            return
+        names = changes.terms.cast(pa.string())
+        self._add_columns(
+            {
+                "subscription_id": changes.subscription_ids,
+                "time": pa.repeat(time, count),
+                "position": pa.repeat(position, count),
+                "kind": pa.repeat("trend", count),
+                "items": _scored(changes.start, names, changes.scores),
+                "entered": _chosen(changes.start, names, changes.is_new),
+                "left": _lists(changes.left_start, changes.left.cast(pa.string())),
+                "moved": _chosen(changes.start, names, changes.is_moved),
+                "cause": pa.repeat(pa.scalar(cause, self._schema.field("cause").type), count),
+            },
+            count,
+        )
+
+    def _add_columns(self, columns: dict[str, pa.Array], count: int) -> None:
+        """So many rows more; what is not among the columns is null."""
+        self._gather_rows()
         arrays = [
             columns[field.name].cast(field.type)
             if field.name in columns
@@ -119,6 +141,9 @@ class NothingTold(ToldColumns):
     def add_lists(self, *told: Any, **more: Any) -> None:
         """Not again."""
 
+    def add_terms(self, *told: Any, **more: Any) -> None:
+        """Not again."""
+
 
 def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] | None:
     if items is None:
@@ -128,6 +153,18 @@ def _items(items: tuple[tuple[Id, float], ...] | None) -> list[dict[str, Any]] |
 
 def _texts(items: tuple[Id, ...] | None) -> list[str] | None:
     return None if items is None else [str(item) for item in items]
+
+
+def _scored(start: Any, names: pa.Array, scores: NDArray[np.float64]) -> pa.Array:
+    """Lists of names with scores."""
+    fields = list(_ITEMS.value_type)
+    return _lists(start, pa.StructArray.from_arrays([names, pa.array(scores)], fields=fields))
+
+
+def _chosen(start: Any, names: pa.Array, chosen: NDArray[np.bool_]) -> pa.Array:
+    """Of each list the names that are chosen."""
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    return _lists(before[start], names.filter(pa.array(chosen)))
 
 
 def _lists(start: Any, values: pa.Array) -> pa.Array:

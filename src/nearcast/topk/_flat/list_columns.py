@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearcast.boolean.id_table import IdTable
+from nearcast.list_differences import come_and_gone, copied_runs, which_differ
 from nearcast.model import Id
-from nearcast.topk._compare import come_and_gone, copied_runs, which_differ
 from nearcast.topk._flat.message_ids import MessageIds
 from nearcast.topk._flat.subscriptions import HELD, START, STEP, K, Subscriptions
 from nearcast.topk._flat.touched import LISTS, Touched

@@ -16,6 +16,7 @@ from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.boolean.id_table import IdTable
 from nearcast.boolean.index import possible_id
+from nearcast.list_differences import which_differ
 from nearcast.model import Id, Message, NearbyTrendingSubscription, Point, Space
 from nearcast.space import EARTH_RADIUS
 from nearcast.trending._columns import DocumentColumns, columns_of_batch, columns_of_one
@@ -44,6 +45,7 @@ from nearcast.trending._vocabulary import Vocabulary
 from nearcast.trending.index import AnyTrending, TrendingStats
 from nearcast.trending.nearby import NearbyIndex
 from nearcast.trending.terms_change import Terms, TermsChange, terms_change
+from nearcast.trending.terms_changes import NumberedLists, TermsChanges
 
 RANKS_KEPT = 1_000  # a term is forgotten only where so many others have more of everything
 FEW_TERMS = 4_096
@@ -103,8 +105,16 @@ class FlatNearby(NearbyIndex):
     ) -> NDArray[np.int32]:
         """Documents come at the moments `now`; without any it is `until`.
 
-        Returns how many lists each has changed.
+        Returns how many lists each has changed. That is not counted, and lists are remembered from
+        before the first, while `_is_one_step`.
         """
+
+    _is_one_step: bool = False
+    """Are lists remembered from before all documents of a batch, or from before each?"""
+
+    @abstractmethod
+    def _read_all(self, touched: NDArray[np.int32]) -> tuple[NumberedLists, NDArray[np.float64]]:
+        """The lists of `Touched` that have this there as their `slot`, and all their scores."""
 
     @abstractmethod
     def _read(self, slot: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -187,6 +197,36 @@ class FlatNearby(NearbyIndex):
             columns = columns_of_batch(messages.take(rows), self._vocabulary, self.decay)
             changed.append(self._take(columns, times[rows]))
         return np.concatenate(changed)
+
+    def publish_as_columns(self, messages: MessageBatch) -> TermsChanges:
+        times = self.check_batch(messages)
+        if len(messages) == 0:
+            return TermsChanges.of([])
+        self._tidy()
+        self._is_one_step = True
+        try:
+            self._take(columns_of_batch(messages, self._vocabulary, self.decay), times)
+        finally:
+            self._is_one_step = False
+        touched = self._touched
+        count = int(touched.counts[LISTS])
+        lists, start = touched.slot[:count], touched.start[: count + 1]
+        before = NumberedLists(touched.term, start[:-1], np.diff(start))
+        after, scores = self._read_all(lists)
+        differs = which_differ(
+            before.number, before.first, before.length, after.number, after.first, after.length
+        )
+        # Several subscriptions may have one list.
+        rows = np.flatnonzero(differs)
+        owners = [self._owners(number) for number in lists[rows].tolist()]
+        rows = np.repeat(rows, [len(each) for each in owners])
+        before, after = before.take(rows), after.take(rows)
+        scale = 2.0 ** (float(self._documents.clock[LANDMARK]) - self.decay.moment(self.now))
+        slots = np.array([slot for each in owners for slot in each], np.int64)
+        return TermsChanges.between(
+            self._ids.ids_of(slots), before, after, after.copied(scores) * scale,
+            self._vocabulary.terms,
+        )  # fmt: skip
 
     def _take(self, columns: DocumentColumns, times: NDArray[np.float64]) -> NDArray[np.int32]:
         self.now = float(times[-1])

@@ -15,6 +15,7 @@ from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.boolean.id_table import IdTable
 from nearcast.boolean.index import possible_id
+from nearcast.list_differences import which_differ
 from nearcast.model import Id, Message, Space, TrendingSubscription
 from nearcast.space import RegionColumn
 from nearcast.trending._columns import DocumentColumns, columns_of_batch, columns_of_one
@@ -53,6 +54,7 @@ from nearcast.trending.index import (
 )
 from nearcast.trending.terms_change import Terms as RankedTerms
 from nearcast.trending.terms_change import TermsChange, terms_change
+from nearcast.trending.terms_changes import NumberedLists, TermsChanges
 
 FEW_TERMS = 4096
 LAST_STEP = 2**31 - 2
@@ -67,6 +69,9 @@ class FlatRegions(TrendingIndex):
 
     _by_term: ClassVar[bool]
     """Are there runs of documents by cell and term, or by cell only?"""
+
+    _is_one_step: bool = False
+    """Are lists remembered from before all documents of a batch, or from before each?"""
 
     _levels_up: int = 0
     """How many levels above the one that fits regions are?"""
@@ -97,7 +102,10 @@ class FlatRegions(TrendingIndex):
 
     @abstractmethod
     def _pass(self, columns: DocumentColumns, nows: NDArray[np.float64]) -> NDArray[np.int32]:
-        """Documents come, or with none of them time passes: how many lists each has changed."""
+        """Documents come, or with none of them time passes: how many lists each has changed.
+
+        That is not counted, and lists are remembered from before the first, while `_is_one_step`.
+        """
 
     def _joined(self, slots: NDArray[np.int32]) -> None:
         """These have a home and a row that is right."""
@@ -243,6 +251,29 @@ class FlatRegions(TrendingIndex):
         self.now = now
         return self._changes()
 
+    def publish_as_columns(self, messages: MessageBatch) -> TermsChanges:
+        self._is_one_step = True
+        try:
+            if not len(self.publish_batch(messages)):
+                return TermsChanges.of([])
+        finally:
+            self._is_one_step = False
+        remembered, rows = self._remembered, self._rows
+        count = int(remembered.ends[LISTS])
+        slots, start = remembered.slot[:count], remembered.start[: count + 1]
+        before = NumberedLists(remembered.term, start[:-1], np.diff(start))
+        length = np.minimum(rows.head[slots, K], rows.head[slots, HELD]).astype(np.int64)
+        after = NumberedLists(rows.term, rows.start[slots], length)
+        differs = which_differ(
+            before.number, before.first, before.length, after.number, after.first, after.length
+        )
+        before, after = before.take(differs), after.take(differs)
+        return TermsChanges.between(
+            self._ids.ids_of(slots[differs]), before, after,
+            after.copied(rows.score).astype(np.float64) * self._unit(self.now),
+            self._vocabulary.terms,
+        )  # fmt: skip
+
     def publish_batch(self, messages: MessageBatch) -> NDArray[np.int32]:
         nows = self.check_batch(messages)
         if len(messages) == 0:
@@ -319,9 +350,12 @@ class FlatRegions(TrendingIndex):
         begin, end = self._list(slot)
         if begin == end:
             return ()
-        unit = 2.0 ** (int(self._clock[BASE]) - WEIGHT_BITS - self.decay.moment(now))
-        scores = self._rows.score[begin:end] * unit
+        scores = self._rows.score[begin:end] * self._unit(now)
         return tuple(zip(self._names(slot), scores.tolist(), strict=True))
+
+    def _unit(self, now: float) -> float:
+        """What a unit of the sums is worth then."""
+        return float(2.0 ** (int(self._clock[BASE]) - WEIGHT_BITS - self.decay.moment(now)))
 
     def _names(self, slot: int) -> tuple[str, ...]:
         begin, end = self._list(slot)

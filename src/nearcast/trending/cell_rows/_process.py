@@ -70,17 +70,19 @@ NOTHING, ROOM_TO_REMEMBER = -1, -2
 @njit(cache=True, nogil=True)
 def process(
     rows, slots, regions, is_earth, levels, homes, archive, terms, sums, remembered, spelling,
-    columns, nows, clock, horizon, counts, changed,
+    columns, nows, clock, horizon, counts, changed, is_one_step,
 ):  # fmt: skip
     """Take documents one after the other; with times but no documents, only time passes.
 
     `terms.mark` is 0 for all terms, here and at the end. Returns the archive and what is remembered
-    of the last step; `changed` has how many lists each step has changed.
+    of the last step; `changed` has how many lists each step has changed. Where `is_one_step`, all
+    documents are one step, and nothing is counted.
     """
     neighbours = no_neighbours(np.int64(256))
     for step in range(len(nows)):
         began = begins(counts)
-        begin_step(remembered)
+        if step == 0 or not is_one_step:
+            begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
         base = first_base(clock, nows[step], horizon)
         while True:
@@ -97,7 +99,8 @@ def process(
             )  # fmt: skip
             if sign < 0:
                 drop_document(archive, number)
-        changed[step] = changed_lists(remembered, rows)
+        if not is_one_step:
+            changed[step] = changed_lists(remembered, rows)
         ends(counts, WHOLE, began)
     return archive, remembered
 

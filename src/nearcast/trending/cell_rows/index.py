@@ -46,7 +46,7 @@ class CellRows(FlatRegions):
             self._rows, np.int64(self._ids.slots), self._kernel_regions, self._is_earth,
             self._levels, self._homes, self._archive, self._terms, self._sums, self._remembered,
             self._spelling, columns, nows, self._clock, np.int64(self.decay.horizon), self._counts,
-            changed,
+            changed, self._is_one_step,
         )  # fmt: skip
         return changed
 

@@ -69,18 +69,20 @@ def owner(number, kind):
 @njit(cache=True, nogil=True)
 def process(
     rows, slots, regions, is_earth, levels, grouping, archive, scores, terms, sums, remembered,
-    spelling, columns, nows, clock, horizon, counts, changed,
+    spelling, columns, nows, clock, horizon, counts, changed, is_one_step,
 ):  # fmt: skip
     """Take documents one after the other; with times but no documents, only time passes.
 
     Returns the archive, the scores and what is remembered of the last step; `changed` has how many
-    lists each step has changed.
+    lists each step has changed. Where `is_one_step`, all documents are one step, and nothing is
+    counted.
     """
     rects, other_rects = np.empty((MOST_RECTS, 4)), np.empty((MOST_RECTS, 4))
     groups, pool = grouping.groups, grouping.runs.pool
     for step in range(len(nows)):
         began = begins(counts)
-        begin_step(remembered)
+        if step == 0 or not is_one_step:
+            begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
         base = first_base(clock, nows[step], horizon)
         while True:
@@ -125,7 +127,8 @@ def process(
             unmark_terms(terms, said)
             if sign < 0:
                 drop_document(archive, number)
-        changed[step] = changed_lists(remembered, rows)
+        if not is_one_step:
+            changed[step] = changed_lists(remembered, rows)
         ends(counts, WHOLE, began)
     return archive, scores, remembered
 

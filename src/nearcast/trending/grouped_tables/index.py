@@ -101,6 +101,7 @@ class RST(FlatRegions):
             self._levels, self._grouping, self._archive, self._scores, self._terms, self._sums,
             self._remembered, self._spelling, columns, nows, self._clock,
             np.int64(self.decay.horizon), self._counts, changed,
+            self._is_one_step,
         )  # fmt: skip
         return changed
 

@@ -218,16 +218,17 @@ def arrive(state, lon, lat, snapped, moment, now, term, times, pieces, spelling,
 
 @njit(cache=True, nogil=True)
 def publish_all(
-    state, moment, now, at, snapped, term_start, term, times, until, pieces, spelling, rules
+    state, moment, now, at, snapped, term_start, term, times, until, is_one_step, pieces, spelling,
+    rules,
 ):  # fmt: skip
     """Documents one after the other; without any it is `until`: (the state, how many lists each
-    has changed)."""
+    has changed). Where `is_one_step`, all documents are one step, and nothing is counted."""
     documents, lists, groups, tree, roads, touched = state
     changed = np.zeros(len(moment), np.int32)
     next_step(touched)
     for i in range(len(moment)):
         began = begins(touched.counts)
-        if i > 0:
+        if i > 0 and not is_one_step:
             next_step(touched)
         documents, lists, groups, tree, roads, touched = pass_time(
             (documents, lists, groups, tree, roads, touched), now[i], pieces, spelling, rules
@@ -240,8 +241,9 @@ def publish_all(
             snapped[i if has_roads(roads) else 0], moment[i], now[i], term[begin:end],
             times[begin:end], pieces, spelling, rules,
         )  # fmt: skip
-        changed[i] = count_changed(touched, lists)
-        touched.counts[CHANGED] += changed[i]
+        if not is_one_step:
+            changed[i] = count_changed(touched, lists)
+            touched.counts[CHANGED] += changed[i]
         ends(touched.counts, WHOLE, began)
     if len(moment) == 0:
         documents, lists, groups, tree, roads, touched = pass_time(

@@ -30,6 +30,7 @@ from nearcast.trending.sst._process import (
 from nearcast.trending.sst._quadtree import CHILD, COUNT, LABEL, Quadtree, no_quadtree
 from nearcast.trending.sst._roads import Roads, roads_of
 from nearcast.trending.term_rules import TermRules
+from nearcast.trending.terms_changes import NumberedLists
 
 GROUP_WIDTH = 10.0  # in `a`; in the paper 100 km where `a` is 5 to 20
 
@@ -147,6 +148,7 @@ class SST(FlatNearby):
             columns.term,
             columns.times,
             until,
+            self._is_one_step,
             self._pieces,
             self._vocabulary.spelling(),
             self._rules,
@@ -156,6 +158,12 @@ class SST(FlatNearby):
     def _read(self, slot: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         listed = int(self._lists.head[slot, LISTED])
         return self._lists.term[slot, :listed], self._lists.score[slot, :listed]
+
+    def _read_all(self, touched: NDArray[np.int32]) -> tuple[NumberedLists, NDArray[np.float64]]:
+        lists = self._lists
+        first = touched.astype(np.int64) * lists.term.shape[1]
+        length = lists.head[touched, LISTED].astype(np.int64)
+        return NumberedLists(lists.term.reshape(-1), first, length), lists.score.reshape(-1)
 
     def _wanted(self, slot: int) -> tuple[float, float, int]:
         lon, lat = self._lists.place[slot, [LON, LAT]].tolist()

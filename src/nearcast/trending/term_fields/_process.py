@@ -254,15 +254,18 @@ def arrive(state, lon, lat, moment, term, times, spelling, rules):
 
 
 @njit(cache=True, nogil=True)
-def publish_all(state, moment, now, at, term_start, term, times, until, spelling, rules):
+def publish_all(
+    state, moment, now, at, term_start, term, times, until, is_one_step, spelling, rules
+):  # fmt: skip
     """Documents one after the other, and after them it is `until`: (the state, how many lists each
-    has changed).  With the last document all lists of the step are in `touched`."""
+    has changed).  With the last document all lists of the step are in `touched`. Where
+    `is_one_step`, all documents are one step, and nothing is counted."""
     documents, cells, tree, touched = state
     changed = np.zeros(len(moment), np.int32)
     next_step(touched)
     for i in range(len(moment)):
         began = begins(touched.counts)
-        if i > 0:
+        if i > 0 and not is_one_step:
             next_step(touched)
         documents, cells, tree, touched = pass_time(
             (documents, cells, tree, touched), now[i], spelling, rules
@@ -274,8 +277,9 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
             (documents, cells, tree, touched), at[i, 0], at[i, 1], moment[i], term[begin:end],
             times[begin:end], spelling, rules,
         )  # fmt: skip
-        changed[i] = count_changed(touched, cells)
-        touched.counts[CHANGED] += changed[i]
+        if not is_one_step:
+            changed[i] = count_changed(touched, cells)
+            touched.counts[CHANGED] += changed[i]
         ends(touched.counts, WHOLE, began)
     if len(moment) == 0:
         documents, cells, tree, touched = pass_time(
@@ -290,7 +294,27 @@ def publish_all(state, moment, now, at, term_start, term, times, until, spelling
 @njit(cache=True, nogil=True)
 def read_list(cells, slot, term, score):
     """The list of a subscription, in weights: how many terms.  O(rows)."""
-    group = cells.group[cells.member[slot, OF]]
+    return list_of_group(cells, cells.member[slot, OF], term, score)
+
+
+@njit(cache=True, nogil=True)
+def read_lists(cells, groups):
+    """The lists of these groups: where each begins, and the end of all; terms; and weights."""
+    start = np.zeros(len(groups) + 1, np.int64)
+    for n in range(len(groups)):
+        group = cells.group[groups[n]]
+        listed = cells.column[cells.head[group[IN_CELL], FIRST_COLUMN] + group[COLUMN], LISTED]
+        start[n + 1] = start[n] + listed
+    term, score = np.empty(start[-1], np.int32), np.empty(start[-1])
+    for n in range(len(groups)):
+        list_of_group(cells, groups[n], term[start[n] :], score[start[n] :])
+    return start, term, score
+
+
+@inner
+def list_of_group(cells, g, term, score):
+    """The list of a group, in weights: how many terms.  O(rows)."""
+    group = cells.group[g]
     c, j = group[IN_CELL], group[COLUMN]
     head = cells.head[c]
     scores = np.empty(head[HEIGHT])

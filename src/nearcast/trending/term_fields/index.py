@@ -30,11 +30,13 @@ from nearcast.trending.term_fields._process import (
     mark_rows,
     publish_all,
     read_list,
+    read_lists,
     renumber_terms,
     subscribe_all,
     unsubscribe_one,
 )
 from nearcast.trending.term_fields._tree import Tree, no_tree
+from nearcast.trending.terms_changes import NumberedLists
 
 
 class TermFields(FlatNearby):
@@ -96,6 +98,7 @@ class TermFields(FlatNearby):
             columns.term,
             columns.times,
             until,
+            self._is_one_step,
             self._vocabulary.spelling(),
             self._rules,
         )
@@ -106,6 +109,10 @@ class TermFields(FlatNearby):
         term, score = np.empty(k, np.int32), np.empty(k)
         listed = read_list(self._cells, slot, term, score)
         return term[:listed], score[:listed]
+
+    def _read_all(self, touched: NDArray[np.int32]) -> tuple[NumberedLists, NDArray[np.float64]]:
+        start, term, score = read_lists(self._cells, touched)
+        return NumberedLists(term, start[:-1], np.diff(start)), score
 
     def _owners(self, touched: int) -> list[int]:
         owners, slot = [], int(self._cells.group[touched, FIRST])

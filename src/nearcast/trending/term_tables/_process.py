@@ -48,17 +48,19 @@ DIRECT, INDEXED = 0, 1
 @njit(cache=True, nogil=True)
 def process(
     method, rows, slots, regions, is_earth, levels, homes, archive, scores, terms, sums, remembered,
-    spelling, columns, nows, clock, horizon, counts, changed,
+    spelling, columns, nows, clock, horizon, counts, changed, is_one_step,
 ):  # fmt: skip
     """Take documents one after the other; with times but no documents, only time passes.
 
     Returns the archive, the scores and what is remembered of the last step; `changed` has how many
-    lists each step has changed.
+    lists each step has changed. Where `is_one_step`, all documents are one step, and nothing is
+    counted.
     """
     rects, other_rects = np.empty((MOST_RECTS, 4)), np.empty((MOST_RECTS, 4))
     for step in range(len(nows)):
         began = begins(counts)
-        begin_step(remembered)
+        if step == 0 or not is_one_step:
+            begin_step(remembered)
         comes = document_comes(columns, step, nows[step] - horizon)
         base = first_base(clock, nows[step], horizon)
         while True:
@@ -94,7 +96,8 @@ def process(
             unmark_terms(terms, said)
             if sign < 0:
                 drop_document(archive, number)
-        changed[step] = changed_lists(remembered, rows)
+        if not is_one_step:
+            changed[step] = changed_lists(remembered, rows)
         ends(counts, WHOLE, began)
     return archive, scores, remembered
 

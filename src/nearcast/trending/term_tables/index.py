@@ -77,6 +77,7 @@ class TermTables(FlatRegions):
             self._is_earth, self._levels, self._homes, self._archive, self._scores, self._terms,
             self._sums, self._remembered, self._spelling, columns, nows, self._clock,
             np.int64(self.decay.horizon), self._counts, changed,
+            self._is_one_step,
         )  # fmt: skip
         return changed
 

@@ -1,6 +1,6 @@
 """Lists before and after a step: which are others now, what is new in them, and what has left.
 
-old, new              numbers of messages, each once in a list
+old, new              numbers of messages or terms, each once in a list
 old_start, new_start  int64[n+1]  list i had old[old_start[i]:old_start[i + 1]], and has
                       new[new_start[i]:new_start[i + 1]]
 """
@@ -11,13 +11,13 @@ from numba import njit
 from nearcast.inner import inner, leaf
 from nearcast.prefetch import prefetch_row
 
-FEW = 128  # messages of two lists that are sooner looked for one by one than in order
+FEW = 128  # numbers of two lists that are sooner looked for one by one than in order
 AHEAD = 8  # lists
 
 
 @njit(cache=True, nogil=True)
 def which_differ(old, old_first, before, new, new_first, after):
-    """Lists that have other messages than they had, or the same in another order.  O(messages).
+    """Lists that have other numbers than they had, or the same in another order.  O(numbers).
 
     List i had old[old_first[i]:][:before[i]], and has new[new_first[i]:][:after[i]].
     """
@@ -34,9 +34,9 @@ def which_differ(old, old_first, before, new, new_first, after):
 
 @njit(cache=True, nogil=True)
 def come_and_gone(old, old_start, new, new_start):
-    """Is it new in its list, of each message in `new`; has it left, of each in `old`?
+    """Is it new in its list, of each number in `new`; has it left, of each in `old`?
 
-    O(messages), and O(k) for each that is not where it was; O(log(k)) for each of a longer list.
+    O(numbers), and O(k) for each that is not where it was; O(log(k)) for each of a longer list.
     """
     is_new, has_left = np.zeros(len(new), np.bool_), np.zeros(len(old), np.bool_)
     for i in range(len(old_start) - 1):
