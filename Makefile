@@ -74,7 +74,7 @@ demo: setup
 
 # More processes than cores, because many tests wait: for Spark, a browser, a killed service.
 test: setup $(VENV)/.modules
-	$(BIN)/python -m pytest -q --numprocesses 4 --dist loadgroup
+	$(BIN)/python -m pytest -q -rs --numprocesses 4 --dist loadgroup
 
 # The indexes of the papers, and variants, sizes and repetitions beyond those of `make test`.
 test-thorough: setup

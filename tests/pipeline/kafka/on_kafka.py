@@ -128,7 +128,7 @@ class Run:
         frame.write.format("kafka").options(**options).save()
 
     def subscribe_all_kinds(self, subscriptions):
-        self.send(RESULT_WISHES, [(each.id, _feature(each)) for each in subscriptions])
+        self.send(RESULT_WISHES, [(each.id, as_feature(each)) for each in subscriptions])
 
     def subscribe(self, subscriptions):
         rows = subscribe_rows(subscriptions, LOG_SCHEMA).to_pylist()
@@ -183,7 +183,7 @@ def _value(row):
     return json.dumps({name: value for name, value in row.items() if value is not None})
 
 
-def _feature(subscription):
+def as_feature(subscription):
     """As a GeoJSON Feature, of whatever kind."""
     if isinstance(subscription, Subscription) and not isinstance(subscription, MovingSubscription):
         feature = region_to_geojson(subscription.region)

@@ -103,6 +103,16 @@ def test_a_list_says_what_is_in_it_and_why(results):
     assert told["items"][0].keys() == {"item", "score"}
 
 
+def test_the_deployed_job_tells_every_kind_once_though_it_is_killed(tmp_path):
+    with running_broker(tmp_path) as servers:
+        done = run("-m", "tests.pipeline.kafka.on_deployed", servers, tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["said"] == found["expected"]
+    assert {kind for _, kind, *_ in found["said"]} == {"enter", "leave", "match", "top", "trend"}
+    assert found["rejects"] == 0
+
+
 def test_the_example_prints_what_it_says(broker):
     # As `spark-submit --jars`; the driver is on this machine's loopback, whatever its name.
     options = f"--jars {connector_jars()} --conf spark.driver.host=127.0.0.1 pyspark-shell"
