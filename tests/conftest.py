@@ -54,7 +54,7 @@ LONG = re.compile("test_kill_loop|test_kills|after_kills|test_a_process_of_its_o
 # These use every index: when all are compiled.
 LAST = re.compile(
     "tests/boolean/test_state_machine.py|tests/benchmarks/test_(run|boolean|moving|trending|plot)"
-    "|tests/pipeline/test_(hosted|spread)_shards.py|tests/service/api/test_results.py"
+    "|tests/pipeline/test_(hosted_shards|spread_shards|storm).py|tests/service/api/test_results.py"
     "|tests/service/page/test_(talked_about|on_the_move).py"
 )
 

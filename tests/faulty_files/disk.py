@@ -136,8 +136,9 @@ class FaultyDisk(Disk):
 
     def remove(self, path):
         with self._meeting(REMOVE):
+            is_there = path.exists()
             super().remove(path)
-            if path.name in self._parent(path).names:
+            if is_there:
                 self._parent(path).put(path.name, None)
 
     def write(self, file, data):

@@ -5,32 +5,51 @@ Whatever fails is tried again, as Spark does, or everything is started again, as
 the end all must be as if nothing had happened.
 """
 
+import json
 import os
 import random
+import re
 import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from math import isclose
 
 import pyarrow.dataset as ds
 
+from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.log import Log
+from nearcast.pipeline.partitioning import Hash
 from nearcast.pipeline.sinks import FilesSink, StoreSink
 from nearcast.pipeline.state import BadCheckpoint
 from nearcast.storage import BadFile
+from nearcast.topk import CountWindow
 from tests.faulty_files.disk import FAULTS, FaultyDisk, ProcessDied
 from tests.faulty_files.images import crash_image, cut_short, flip_bit, no_space_beyond
-from tests.pipeline.histories import random_history
-from tests.pipeline.in_process import PARTITIONINGS, InProcessStream, lose_hot_copies, planned
-from tests.soak.feeding import ENDLESS, Feeder
-from tests.soak.memory import megabytes
-from tests.soak.verdict import differences
+from tests.pipeline.hosted_histories import spread
+from tests.pipeline.in_process import (
+    InProcessStream,
+    keeper_that_waits,
+    lose_hot_copies,
+    planned,
+)
+from tests.soak.feeding import ROUNDED, Feeder, ResultsFeeder
+from tests.soak.memory import growth, megabytes
+from tests.soak.verdict import differences, differences_of
 
 SHARDS = 2
-MOST_CALLS = 40
+SHARDS_OF_RESULTS = 3
+"""Two cells, or two ranges of words, and the shard that hears everything."""
+WINDOW = CountWindow(20)
+SNAPSHOT_AFTER = 40
+"""Rows."""
+MOST_CALLS, MOST_CALLS_WITH_RESULTS = 40, 150
 """A batch makes about so many calls of the disk."""
 BIT_FLIP = "bit flip"
+OUTPUTS = ("notifications", "rejects", "results", "parts")
+WARM = 0.2
+"""The share of the faults after which everything was used once."""
 FULL_DATABASE, CUT_SHORT, DATABASE_FLIP = "full database", "cut short", "database bit flip"
 
 
@@ -38,6 +57,7 @@ FULL_DATABASE, CUT_SHORT, DATABASE_FLIP = "full database", "cut short", "databas
 class StormResult:
     seed: int
     partitioning: str
+    results: str | None
     faults: Counter
     batches: int = 0
     rows: int = 0
@@ -49,43 +69,59 @@ class StormResult:
 
     def __str__(self):
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.faults.items()))
+        way = self.partitioning + (f", results by {self.results}" if self.results else "")
         return (
-            f"seed {self.seed}, files, {self.partitioning}: {self.faults.total()} faults ({kinds}),"
+            f"seed {self.seed}, files, {way}: {self.faults.total()} faults ({kinds}),"
             f" {self.batches} batches, {self.rows} rows, {self.notifications} notifications, "
             f"{self.megabytes[0]} to {self.megabytes[1]} MB, {self.seconds:.0f} s: "
             + ("WRONG" if self.problems else "exact")
         )
 
 
-def play_storm(folder, seed, faults):
-    """So many faults; the answer is a result."""
+def play_storm(folder, seed, faults, partitioning=Hash, results=None):
+    """So many faults; the answer is a result.
+
+    `results`: how the results of subscriptions are spread, by hash, cells, keyword or prefix; None:
+    all subscriptions are boolean.
+    """
     begin = time.monotonic()
-    storm = _Storm(folder, seed)
+    storm = _Storm(folder, seed, partitioning, results)
+    before = None
     with storm.disk.installed():
-        storm.turn()
-        before = megabytes([os.getpid()])
         while storm.faults.total() < faults:
             storm.turn()
+            if before is None and storm.faults.total() >= faults * WARM:
+                before = megabytes([os.getpid()])
         storm.drain()
-    result = StormResult(seed, storm.partitioning.name, storm.faults, storm.batch)
+    name = storm.partitioning.name
+    result = StormResult(seed, name, results, storm.faults, storm.batch)
     result.rows, result.notifications = storm.feeder.rows, storm.feeder.expected.total()
-    result.problems = storm.problems()
     result.megabytes = before, megabytes([os.getpid()])
+    result.problems = storm.problems() + growth(*result.megabytes)
     storm.close()
     result.seconds = time.monotonic() - begin
     return result
 
 
 class _Storm:
-    def __init__(self, folder, seed):
+    def __init__(self, folder, seed, partitioning, results):
         self._folder = folder
         self._draw = random.Random(f"storm {seed}")
-        self.partitioning = planned(PARTITIONINGS[seed % len(PARTITIONINGS)], SHARDS, seed)
+        self._shards = SHARDS_OF_RESULTS if results else SHARDS
+        self._most_calls = MOST_CALLS_WITH_RESULTS if results else MOST_CALLS
+        self.partitioning = planned(partitioning, self._shards, seed)
         root = folder / "disk"
         root.mkdir()
         self.disk = FaultyDisk(root, self._draw)
-        self.feeder = Feeder(folder / "log", seed)
-        self._events = random_history(seed, ENDLESS)
+        self._settings = None
+        if results:
+            way = spread(results, self._shards, seed)
+            self._settings = ResultSettings(WINDOW, distribution=way)
+            tells_each = way is None or not way.moves_lists
+            self.feeder = ResultsFeeder(folder / "log", seed, WINDOW, tells_each=tells_each)
+        else:
+            self.feeder = Feeder(folder / "log", seed)
+        self._results = {}  # kind and items of each that was written
         self._other_faults = Counter()
         self._images = 0
         self.batch = 0
@@ -116,12 +152,29 @@ class _Storm:
     def problems(self):
         """What is not as the oracle says."""
         files = ds.dataset(self.disk.root / "files", format="parquet", partitioning="hive")
-        found = files.to_table(["position", "subscription_id", "message_id", "time"])
-        rows = zip(*(column.to_pylist() for column in found.columns), strict=True)
-        wrong = differences(self._folder / "store", self.feeder.expected, self.feeder.rejected)
-        if Counter(rows) != self.feeder.expected:
-            wrong.append("the files differ from the oracle")
-        return wrong
+        in_order = files.to_table().sort_by([("batch", "ascending"), ("position", "ascending")])
+        wrong = differences(self._folder / "store", self.feeder)
+        wrong += [f"in files: {each}" for each in differences_of(in_order, self.feeder)]
+        return [*wrong, *self._wrong_results()]
+
+    def _wrong_results(self):
+        """Those that were written last are not those of the broker."""
+        if not self._settings:
+            return
+        one = self.feeder.one
+        if {id for id, (kind, _) in self._results.items() if kind} != set(one.hosted):
+            yield f"there are results of {sorted(self._results)}, not of {sorted(one.hosted)}"
+        for id in one.hosted:
+            (kind, found), right = self._results.get(id, (None, [])), one.broker.results(id)
+            if kind == "enter":
+                is_right = found == right
+            else:
+                is_right = [name for name, _ in found] == [name for name, _ in right]
+            if is_right and kind == "top":  # scores of terms age
+                pairs = zip(found, right, strict=True)
+                is_right = all(isclose(a, b, rel_tol=ROUNDED) for (_, a), (_, b) in pairs)
+            if not is_right:
+                yield f"the result of {id} is {found}, not {right}"
 
     def close(self):
         self.feeder.log.close()
@@ -134,7 +187,7 @@ class _Storm:
         while self.batch < len(self._ends) - 1 or self._stream is None:
             if most_faults:
                 most_faults -= 1
-                self.disk.order(self._draw.choice(FAULTS), self._draw.randrange(MOST_CALLS))
+                self.disk.order(self._draw.choice(FAULTS), self._draw.randrange(self._most_calls))
             try:
                 if self._stream is None:
                     self._start()
@@ -154,8 +207,16 @@ class _Storm:
         lose_hot_copies()
         if self._store is not None:
             self._store.close()
-        self._stream = InProcessStream(self.disk.root / "state", self.partitioning)
+        self._stream = InProcessStream(
+            self.disk.root / "state",
+            self.partitioning,
+            results=self._settings,
+            snapshot_after=SNAPSHOT_AFTER,
+            make_keeper=keeper_that_waits,
+        )
         self._stream.state.check_batch(self.batch)
+        if self._settings:
+            self._stream.state.hosted().check_batch(self.batch)
         self._store = StoreSink(self._folder / "store")
         self._store.open(self._stream.state.key)
         self._files = FilesSink(self.disk.root / "files")
@@ -171,16 +232,26 @@ class _Storm:
             self._packed = {number: stream.packed(rows)}
         output = stream.process_packed(number, self._packed[number])
         if flip_output:
-            self._flip_bit_of([*output.notification_files, *output.reject_files])
+            self._flip_bit_of(self._outputs(number))
+            if self._draw.random() < 0.5:
+                return  # nobody has read it when everything is started again
+        results = output.results().to_pylist()
         self._files.commit(output)
         if self._draw.random() < 0.1:
             self._fail_to_store(output)
         self._store.commit(output)
+        for each in results:
+            self._results[each["subscription_id"]] = each["kind"], json.loads(each["items"] or "[]")
         self.batch += 1
 
+    def _outputs(self, number):
+        """The files with what a batch gave."""
+        names = (f"{kind}-{number:012d}.parquet" for kind in OUTPUTS)
+        return sorted(path for name in names for path in (self.disk.root / "state").rglob(name))
+
     def _take_snapshot(self):
-        shard = self._draw.randrange(SHARDS * 3)
-        if shard >= SHARDS:
+        shard = self._draw.randrange(self._shards * 3)
+        if shard >= self._shards:
             return
         try:
             self._stream.snapshot(shard, tries=self._draw.randrange(1, 3))
@@ -193,7 +264,7 @@ class _Storm:
     def _append(self):
         if self._draw.random() < 0.1:
             self.feeder.append_bad_row()
-        for event in islice(self._events, self._draw.randrange(1, 15)):
+        for event in islice(self.feeder.events, self._draw.randrange(1, 15)):
             if self._draw.random() < 0.05:
                 self._fail_to_append(event)
             self.feeder.append([event])
@@ -203,8 +274,9 @@ class _Storm:
     def _flip_any_bit(self):
         """Somewhere in the checkpoint, and everything is read again."""
         root = self.disk.root / "state"
-        # The ends of names are random, and should not count.
-        paths = sorted((p for p in root.rglob("*") if p.is_file()), key=lambda p: str(p)[:-40])
+        # A part of some names is random, and should not count.
+        paths = [path for path in root.rglob("*") if path.is_file()]
+        paths.sort(key=lambda path: re.sub("[0-9a-f]{32}", "", str(path)))
         if not paths:
             return
         self._stream, is_output = None, self._draw.random() < 0.3
@@ -255,7 +327,7 @@ class _Storm:
         durable = (folder / "log.sqlite-wal").stat().st_size
         with Log(self._image(folder)) as image:
             assert _rows(image) == known, "a crash loses rows"
-        self.feeder.append(list(islice(self._events, 1)))
+        self.feeder.append(list(islice(self.feeder.events, 1)))
         allowed = known, _rows(self.feeder.log)
 
         torn = self._image(folder)

@@ -86,6 +86,10 @@ class OneBroker:
         """The ids of those that have a result."""
         return [id for id, kind in self._kinds.items() if kind is not Subscription]
 
+    def kind(self, id):
+        """Its class; None where there is none."""
+        return self._kinds.get(id)
+
     def apply(self, event):
         broker = self.broker
         match event:
@@ -124,6 +128,7 @@ MIDDLE = 0.5
 TREES = {  # axis, split, low, high: of the square that random events are in, halves or quarters
     1: ([2], [0], [0], [1]),
     2: ([0, 2, 2], [MIDDLE, 0, 0], [1, 0, 1], [2, 1, 2]),
+    3: ([0, 2, 2], [MIDDLE, 0, 0], [1, 0, 1], [2, 1, 2]),
     5: (
         [0, 1, 1, 2, 2, 2, 2],
         [MIDDLE] * 3 + [0] * 4,
@@ -141,7 +146,12 @@ def cells(shards):
 
 
 def spread(name, shards, seed, **options):
-    """How results are spread: planned for a history that is not the one to come, but for cells."""
+    """How results are spread: planned for a history that is not the one to come, but for cells.
+
+    None for hash.
+    """
+    if name == "hash":
+        return None
     if name == "cells":
         return ResultDistribution(shards, cells(shards))
     events = [*random_events(seed + 1000, 400)]

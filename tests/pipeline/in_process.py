@@ -12,6 +12,7 @@ from nearcast.pipeline import hot_copies
 from nearcast.pipeline.compaction import _make_snapshot
 from nearcast.pipeline.hosted.files import HostedFiles
 from nearcast.pipeline.hosted.keeper import ShardKeeper
+from nearcast.pipeline.hosted.saver import Saver
 from nearcast.pipeline.hosted.spread.merged_files import Merged, pending_homes, write_merged
 from nearcast.pipeline.hosted.told import with_result_columns
 from nearcast.pipeline.log.rows import (
@@ -84,6 +85,23 @@ def planned(kind, shards, seed=0):
 PARTITIONINGS = (Hash, Location, Keyword)
 
 
+class SaverThatWaits(Saver):
+    """A snapshot is on the disk, or has failed, when `start` returns: always at the same moment."""
+
+    def start(self, shard, target):
+        super().start(shard, target)
+        if self.is_busy:
+            finishing, _ = self._saving
+            finishing.join()
+
+
+def keeper_that_waits():
+    """A keeper whose snapshots are made at once."""
+    keeper = ShardKeeper()
+    keeper._saver = SaverThatWaits()
+    return keeper
+
+
 class InProcessStream:
     """Routes batches, runs the step of each shard and gives what the sink would get."""
 
@@ -96,6 +114,7 @@ class InProcessStream:
         results=None,
         snapshot_after=10**9,
         keeps_results=True,
+        make_keeper=ShardKeeper,
     ):
         facts = {
             "index": type(make_index()).__name__,
@@ -110,6 +129,7 @@ class InProcessStream:
         self.snapshot_after = snapshot_after
         self.keeps_results = keeps_results
         self.keepers = {}
+        self._make_keeper = make_keeper
         self.state = StateFolder.create_or_open(
             folder, facts, partitioning, self.distribution and self.distribution.row()
         )
@@ -137,7 +157,9 @@ class InProcessStream:
 
     def ask(self, request):
         """As a task asks the keeper of a shard, which is in this process."""
-        keeper = self.keepers.setdefault(request.shard, ShardKeeper())
+        if request.shard not in self.keepers:
+            self.keepers[request.shard] = self._make_keeper()
+        keeper = self.keepers[request.shard]
         if request.asked is not None:
             parts = keeper.parts(request, request.asked)
             return lambda: {"parts": parts}

@@ -10,7 +10,7 @@ from tests.faulty_files.storm import play_storm
 from tests.pipeline.histories import Oracle, random_history
 from tests.pipeline.in_process import InProcessStream, log_table, lose_hot_copies, pairs_of
 
-FAULTS = 200
+FAULTS, FAULTS_OF_RESULTS = 200, 80
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,14 @@ FAULTS = 200
 )
 def test_a_storm_changes_nothing(tmp_path, seed):
     result = play_storm(tmp_path, seed, FAULTS)
+    assert not result.problems, result
+    assert len(result.faults) == 10  # kinds
+    assert result.notifications > 50
+
+
+@pytest.mark.parametrize("results", ["hash", "cells", "keyword", "prefix"])
+def test_a_storm_changes_no_results(tmp_path, results):
+    result = play_storm(tmp_path, 7, FAULTS_OF_RESULTS, results=results)
     assert not result.problems, result
     assert len(result.faults) == 10  # kinds
     assert result.notifications > 50

@@ -1,10 +1,11 @@
 """The process that gets killed: one stream from a log to a store, until it is told to stop.
 
 `python -m tests.soak.driver FOLDER MASTER SEED`; the seed is that of the faults. In FOLDER are the
-log and the partitioning; everything that the stream makes goes there too. It stops when there is a
-file `stop`.
+log, the partitioning and, for a stream with results, their settings; everything that the stream
+makes goes there too. It stops when there is a file `stop`.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -13,14 +14,13 @@ import pyspark
 
 from nearcast.pipeline import ResultSettings, StoreSink, read_log, spark_session, stream
 from nearcast.pipeline.partitioning import load_partitioning
-from nearcast.topk import CountWindow
 from tests.soak.failing_workers import FailingWorkers
 
 ROWS_PER_BATCH = 40
 SNAPSHOT_AFTER = 60
 SECONDS_BETWEEN_LOOKS = 1
-WINDOW = CountWindow(20)
-"""Of top-k lists, where the folder has a file `results`."""
+FAULTS, RESULTS = "faults", "results.json"
+"""Files of the folder: the faults of disks, each a line, and the settings of results."""
 
 
 def run(folder, master, seed):
@@ -38,10 +38,10 @@ def run(folder, master, seed):
         read_log(spark, folder / "log", rows_per_batch=ROWS_PER_BATCH),
         sink=StoreSink(folder / "store"),
         checkpoint=folder / "checkpoint",
-        index=FailingWorkers(folder, seed),
+        index=FailingWorkers(folder / FAULTS, seed),
         partitioning=load_partitioning(folder / "partitioning.near"),
         snapshot_after=SNAPSHOT_AFTER,
-        results=ResultSettings(WINDOW) if (folder / "results").exists() else None,
+        results=_results(folder / RESULTS),
     )
     while not running.await_termination(SECONDS_BETWEEN_LOOKS):
         if (folder / "stop").exists():
@@ -49,6 +49,10 @@ def run(folder, master, seed):
             break
     print(running.summary)
     spark.stop()
+
+
+def _results(path):
+    return ResultSettings.of(json.loads(path.read_text())) if path.exists() else None
 
 
 def _work_inside(folder):

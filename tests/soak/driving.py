@@ -1,5 +1,6 @@
 """Starting the driver's process, killing parts of it, starting it again."""
 
+import os
 import subprocess
 import sys
 import time
@@ -7,10 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 from nearcast.pipeline import NotificationStore
+from tests.soak.driver import FAULTS
 from tests.soak.memory import megabytes
 from tests.soak.processes import DRIVER, READER, kill, of_session
 
 REPOSITORY = Path(__file__).parents[2]
+FAILING_KEEPERS = Path(__file__).with_name("failing_keepers")
 SECONDS_BETWEEN_LOOKS = 0.02
 # Far beyond any pause of a busy machine: a stream that does nothing for so long hangs.
 SECONDS_OF_PATIENCE = 600.0
@@ -72,8 +75,8 @@ class Driving:
 
     @property
     def faults(self):
-        """How many of each kind the workers have had."""
-        noted = self._folder / "faults"
+        """How many of each kind workers and keepers have had."""
+        noted = self._folder / FAULTS
         return Counter(noted.read_text().splitlines() if noted.exists() else ())
 
     def megabytes(self):
@@ -114,17 +117,29 @@ class Driving:
         # Each start has faults of its own.
         seed = f"{self._seed}-{self.starts}"
         command = [sys.executable, "-m", "tests.soak.driver", self._folder, self._master, seed]
+        # All that it starts inherits this, keepers too.
+        environment = {
+            "NEARCAST_SOAK_FAULTS": str(self._folder / FAULTS),
+            "NEARCAST_SOAK_SEED": seed,
+            "PYTHONPATH": os.pathsep.join([str(FAILING_KEEPERS), str(REPOSITORY)]),
+        }
         with open(self._said_in, "wb") as log:
             # In a session of its own, by which all its descendants are found.
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=REPOSITORY, start_new_session=True
+                command,
+                stdout=log,
+                stderr=log,
+                cwd=REPOSITORY,
+                env={**os.environ, **environment},
+                start_new_session=True,
             )
         self._sessions.append(self._process.pid)
 
     def _note_end(self):
         said = self._said()
-        # A task may fail on each of its tries.
-        is_ours = "(injected)" in said or "Python worker exited unexpectedly" in said
+        # A task may fail on each of its tries, a keeper may die on each of those of a task.
+        by_order = ("(injected)", "Python worker exited unexpectedly", "died 3 times in the middle")
+        is_ours = any(each in said for each in by_order)
         if not self._may_end and not is_ours:
             self.deaths.append(said)
 

@@ -1,6 +1,11 @@
-"""How much memory processes have, as Linux tells in /proc."""
+"""How much memory processes have, as Linux tells in /proc, and whether they grow."""
 
 from pathlib import Path
+
+MOST_GROWTH = 2
+STILL_COMING = 700
+"""Megabytes: code that is used for the first time, and what Java's heaps have not taken yet of the
+gigabyte that each may have."""
 
 
 def megabytes(pids):
@@ -12,3 +17,18 @@ def megabytes(pids):
         except (FileNotFoundError, ProcessLookupError):
             continue
     return pages * 4096 // 10**6
+
+
+def growth(before, after):
+    """A problem where processes that keep as much as at the first look have far more memory.
+
+    A dozen subscriptions and a window of messages take next to nothing. What leaks with each batch
+    or message has made more than twice of all that there was by the end of a round.
+
+    >>> growth(900, 1500), len(growth(900, 2600))
+    ([], 1)
+    """
+    most = MOST_GROWTH * before + STILL_COMING
+    if after <= most:
+        return []
+    return [f"memory has grown from {before} to {after} MB, and {most} would be much already"]

@@ -1,18 +1,24 @@
 """One round: a stream that is fed while its processes are killed, and the verdict."""
 
+import json
 import random
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.pipeline.in_process import PARTITIONINGS, planned
-from tests.soak.driver import WINDOW
+from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.topk import CountWindow
+from tests.pipeline.hosted_histories import spread
+from tests.pipeline.in_process import planned
+from tests.soak.driver import RESULTS
 from tests.soak.driving import Driving
 from tests.soak.feeding import Feeder, ResultsFeeder
+from tests.soak.memory import growth
 from tests.soak.processes import DRIVER, EXECUTOR, KEEPER, READER, WORKER
 from tests.soak.verdict import differences
 
 SHARDS = 3
+WINDOW = CountWindow(20)
 SECONDS_OF_A_START = 8.0
 SECONDS_OF_A_BATCH = 0.5
 BATCHES_BEFORE_A_LOOK = 2
@@ -23,7 +29,7 @@ BATCHES_BEFORE_A_LOOK = 2
 class Result:
     """What a round was and what came of it.
 
-    - `faults`: of the workers' disks
+    - `faults`: of the disks of workers and keepers
     - `megabytes`: of all processes, after some batches and in the end
     - `starts`: of the driver; `deaths`: what it said when it ended though nobody killed it
     - `wrong`: how the answers differ from the oracle's
@@ -32,6 +38,7 @@ class Result:
     seed: int
     master: str
     partitioning: str
+    results: str | None = None
     kills: Counter = field(default_factory=Counter)
     faults: Counter = field(default_factory=Counter)
     megabytes: tuple[int, int] = (0, 0)
@@ -46,17 +53,19 @@ class Result:
 
     @property
     def problems(self):
-        return self.wrong + [f"the driver ended by itself: {said}" for said in self.deaths]
+        ended = [f"the driver ended by itself: {said}" for said in self.deaths]
+        return self.wrong + ended + growth(*self.megabytes)
 
     def __str__(self):
         kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(self.kills.items()))
+        way = self.partitioning + (f", results by {self.results}" if self.results else "")
         return (
-            f"seed {self.seed}, {self.master}, {self.partitioning}: {self.kills.total()} kills "
+            f"seed {self.seed}, {self.master}, {way}: {self.kills.total()} kills "
             f"({kinds}), {self.faults.total()} faults, {self.starts} starts, "
             f"{self.batches} batches, {self.rows} rows, "
             f"{self.notifications} notifications, {self.rejects} rejects, "
             f"{self.megabytes[0]} to {self.megabytes[1]} MB, {self.seconds:.0f} s: "
-            + ("WRONG" if self.wrong else "exact")
+            + ("WRONG" if self.problems else "exact")
         )
 
 
@@ -70,18 +79,22 @@ def kinds_for(master, number, with_results):
     return [kinds[turn % len(kinds)] for turn in range(number)]
 
 
-def play(folder, seed, master, kinds):
+def play(folder, seed, master, kinds, partitioning, results=None):
     """Kill what `kinds` lists, in an order and at moments that the seed gives.
 
-    Where keepers are to be killed, there are subscriptions of every kind.
+    - `partitioning`: one of `PARTITIONINGS`
+    - `results`: how the results of subscriptions are spread, by hash, cells, keyword or prefix;
+      None: all subscriptions are boolean
     """
     begin = time.monotonic()
-    partitioning = planned(PARTITIONINGS[seed % len(PARTITIONINGS)], SHARDS, seed)
-    partitioning.save(folder / "partitioning.near")
-    result = Result(seed, master, partitioning.name)
-    if KEEPER in kinds:
-        (folder / "results").touch()
-        feeder = ResultsFeeder(folder / "log", seed, WINDOW)
+    way = planned(partitioning, SHARDS, seed)
+    way.save(folder / "partitioning.near")
+    result = Result(seed, master, way.name, results)
+    if results:
+        settings = ResultSettings(WINDOW, distribution=spread(results, SHARDS, seed))
+        (folder / RESULTS).write_text(json.dumps(settings.to_json()))
+        tells_each = results != "prefix"
+        feeder = ResultsFeeder(folder / "log", seed, WINDOW, tells_each=tells_each)
     else:
         feeder = Feeder(folder / "log", seed)
     with Driving(folder, master, feeder, seed) as driving:
@@ -97,7 +110,7 @@ def play(folder, seed, master, kinds):
     result.faults = driving.faults
     result.rows = feeder.rows
     result.notifications, result.rejects = feeder.expected.total(), feeder.rejected.total()
-    result.wrong = differences(folder / "store", feeder.expected, feeder.rejected, feeder.columns)
+    result.wrong = differences(folder / "store", feeder)
     result.seconds = time.monotonic() - begin
     return result
 

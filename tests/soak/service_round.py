@@ -31,7 +31,7 @@ from nearcast.model import (
 )
 from nearcast.service.documents import message_document, moved_to, named, subscription_document
 from nearcast.topk import CountWindow, ScanTopK
-from tests.soak.memory import megabytes
+from tests.soak.memory import growth, megabytes
 
 JUMPING_CLOCK = Path(__file__).with_name("jumping_clock")
 
@@ -88,7 +88,6 @@ class _Round:
         self._draw = random.Random(f"service {seed}")
         self._kinds = [KINDS[n % len(KINDS)] for n in range(kills)]
         self._result = ServiceResult(seed, Counter(dict.fromkeys(KINDS, 0)))
-        self._result.kills.update(self._kinds)
         self._clock = folder / "clock"
         data = folder / "data"
         data.mkdir()
@@ -145,6 +144,7 @@ class _Round:
                 await self._act()
             await self._until_all_is_there()
             self._result.megabytes = megabytes, self._megabytes()
+            self._result.problems += growth(*self._result.megabytes)
         finally:
             for task in tasks:
                 task.cancel()
@@ -289,12 +289,22 @@ class _Round:
                 if self._draw.random() < 0.7:
                     await asyncio.to_thread(self._service.wait_until_ready)
                 await asyncio.sleep(self._draw.uniform(0, 4))
-                pid = await asyncio.to_thread(self._service.pipeline_pid)
-                if pid is not None and kind == JAVA:
-                    pid = await asyncio.to_thread(child_of, pid)
-                if pid is not None:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                await self._kill(kind)
+            self._result.kills[kind] += 1
+
+    async def _kill(self, kind):
+        """A process of the pipeline, as soon as there is one."""
+        since = time.monotonic()
+        while time.monotonic() - since < SECONDS_OF_PATIENCE:
+            pid = await asyncio.to_thread(self._service.pipeline_pid)
+            if pid is not None and kind == JAVA:
+                pid = await asyncio.to_thread(child_of, pid)
+            if pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    return
+            await asyncio.sleep(0.05)
+        raise TimeoutError(f"there is no {kind} to be killed for {SECONDS_OF_PATIENCE:g} s")
 
     def _megabytes(self):
         """What the service, the pipeline and its Java have in memory."""

@@ -3,28 +3,34 @@
 from collections import Counter
 
 from nearcast.pipeline import NotificationStore
-from tests.soak.feeding import Feeder
 
 MOST_SHOWN = 10
 
 
-def differences(folder, expected, rejected, columns=Feeder.columns):
-    """Lines that say what is wrong; none when the store is exact."""
+def differences(folder, feeder):
+    """Lines that say what is wrong; none when the store has what the feeder expects."""
     with NotificationStore(folder) as store:
         found = store.read()
         refused = Counter(store.rejects()["id"].to_pylist())
-    rows = list(zip(*(found[name].to_pylist() for name in columns), strict=True))
-    delivered = Counter(rows)
+    positions = found["position"].to_pylist()
     wrong = [
-        *_shown("lost", expected - delivered),
-        *_shown("delivered twice, or out of nowhere", delivered - expected),
-        *_shown("not rejected", rejected - refused),
-        *_shown("rejected twice, or wrongly", refused - rejected),
+        *differences_of(found, feeder),
+        *_shown("not rejected", feeder.rejected - refused),
+        *_shown("rejected twice, or wrongly", refused - feeder.rejected),
     ]
-    positions = [row[0] for row in rows]
     if positions != sorted(positions):
         wrong.append("the notifications are not in the order of their messages")
     return wrong
+
+
+def differences_of(found, feeder):
+    """The same of notifications, a table in the order of the stream."""
+    delivered = feeder.told(found)
+    return [
+        *_shown("lost", feeder.expected - delivered),
+        *_shown("delivered twice, or out of nowhere", delivered - feeder.expected),
+        *feeder.problems(found)[:MOST_SHOWN],
+    ]
 
 
 def _shown(what, rows):
