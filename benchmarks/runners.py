@@ -17,6 +17,7 @@ from benchmarks.records import Record
 from benchmarks.run import Keep, run_points
 from benchmarks.topk import distributions
 from benchmarks.trending import memory as trending_memory
+from benchmarks.trending import steady as trending_steady
 from benchmarks.trending.contenders import ROOM as TRENDING_ROOM
 from benchmarks.workloads import DATA
 
@@ -99,6 +100,13 @@ def _run_trending_memory(figure: Figure, options: argparse.Namespace, keep: Keep
     return trending_memory.run_memory(indexes, scale.subscriptions, scale.messages, keep)
 
 
+def _run_trending_steady(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
+    _only_data(figure, options)
+    scale = _scale(figure, options)
+    indexes = _indexes(figure, options, TRENDING_ROOM, trending_steady.INDEXES)
+    return trending_steady.run_steady(indexes, scale.subscriptions, scale.messages, keep)
+
+
 def _run_moving(figure: Figure, options: argparse.Namespace, keep: Keep) -> list[Record]:
     from benchmarks.moving.measure import run_points  # loads the indexes
 
@@ -128,6 +136,7 @@ _RUNNERS: dict[str, Runner] = {
     **dict.fromkeys([distributions.NAME, *skype.DISTRIBUTED], _run_distributions),
     trending.NAME: _run_trending,
     trending_memory.NAME: _run_trending_memory,
+    trending_steady.NAME: _run_trending_steady,
     **dict.fromkeys(trending_paper.FIGURES, _run_trending),
     "pipeline": _run_pipeline,
     "service": _run_service,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.figure import Figure, Panel, Scale
-from benchmarks.trending import memory
+from benchmarks.trending import memory, steady
 from benchmarks.trending.contenders import ROOM
 from benchmarks.trending.points import (
     ARRIVING,
@@ -45,4 +45,4 @@ FIGURE = Figure(
     paper=PAPER,
 )
 
-FIGURES = {figure.name: figure for figure in (FIGURE, memory.FIGURE)}
+FIGURES = {figure.name: figure for figure in (FIGURE, memory.FIGURE, steady.FIGURE)}

@@ -91,3 +91,14 @@ def test_lists_are_checked_along_roads(tmp_path, monkeypatch):
     network.cache_clear()
     for record in json.loads(path.read_text()):
         assert record["answers_checked_against_oracle"] >= 20
+
+
+def test_a_steady_stream_forgets_as_much_as_comes(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.trending.steady.WITHIN_A_HALF_LIFE", (20, 40))
+    path = tmp_path / "steady.json"
+    assert main(["run", "trending-steady", *TINY, "--json", str(path)]) == 0
+    records = json.loads(path.read_text())
+    assert [record["x"] for record in records] == [20, 40]
+    for record in records:
+        assert record["details"]["forgotten_per_message"] == pytest.approx(1.0, abs=0.2)
+        assert record["details"]["documents"] == pytest.approx(20 * record["x"], rel=0.1)
