@@ -145,3 +145,37 @@ def test_newcomers_where_others_are_make_no_cell_anew():
     assert index.stats().refilled == before
     assert all(index.top(f"too {n}") == index.top(n) for n in range(20))
     assert len(index) == 40
+
+
+@pytest.mark.parametrize("max_error", [pytest.param(0.0, marks=pytest.mark.thorough), 0.05])
+def test_two_people_far_apart_and_more_words_than_16_bits_can_number(max_error):
+    """They are in one cell, of which each word that matters to either is a row."""
+    index = make(Space.EARTH, max_error)
+    oracle = ScanTrending.from_settings(index.settings())
+    paris, sydney = Point(2.35, 48.86), Point(151.2, -33.87)
+    people = [
+        NearbyTrendingSubscription(name, at, k=k)
+        for name, at, k in (("paris", paris, 5), ("p", paris, 300), ("sydney", sydney, 5))
+    ]
+    index.subscribe_many(people)
+    random = Random(11)
+    messages = [
+        Message(
+            n,
+            keywords=[f"w{100 * n + i}" for i in range(100)] + [f"often{n % 7}"] * 3,
+            at=place(random, Space.EARTH, 0.05),
+            time=n / 10.0,
+        )
+        for n in range(420)
+    ]
+    index.publish_batch(MessageBatch.from_messages(messages[:400]))
+    for message in messages:
+        oracle.publish(message)
+    for message in messages[400:]:
+        before = {each.id: terms_of(index.top(each.id)) for each in people}
+        told = {change.subscription_id for change in index.publish(message)}
+        assert told == {id for id, terms in before.items() if terms != terms_of(index.top(id))}
+    assert index._cells.head[:, _cells.HEIGHT].max() > 40_000
+    for each in people:
+        assert_about_right(index, oracle, each)
+    index.check()

@@ -34,7 +34,7 @@ changes nothing here.
                              block after those for another; NO_PIECE where no row is in use
     near     float64[N, BLOCK]
     limit    float64[N]      up to there a row may grow before a list of the block can change
-    order    int16[...]
+    order    int32[...]
     group    int32[G, 4]     its CELL and COLUMN, -1 for a vacant one; FIRST of its members, of a
                              vacant one 1 + another vacant one; MEMBERS, how many
     member   int32[S, 3]     slot: the group that it is OF; the NEXT member and the one BEFORE, -1
@@ -89,7 +89,7 @@ class Cells(NamedTuple):
     piece: NDArray[np.int64]
     near: NDArray[np.float64]
     limit: NDArray[np.float64]
-    order: NDArray[np.int16]
+    order: NDArray[np.int32]
     group: NDArray[np.int32]
     member: NDArray[np.int32]
     dirty: NDArray[np.int32]
@@ -111,7 +111,7 @@ def no_cells() -> Cells:
         np.empty(4, np.int64),
         np.empty((4, BLOCK), np.float64),
         np.empty(4, np.float64),
-        np.empty(64, np.int16),
+        np.empty(64, np.int32),
         np.empty((16, 4), np.int32),
         np.full((0, 3), -1, np.int32),
         np.empty(4, np.int32),

@@ -174,5 +174,5 @@ def ask_for_block(cells, c, b):
         prefetch_row(cells.column, j)
         prefetch_row(cells.column, j + NUMBERS_OF_A_LINE // 2)
     order = head[ORDER] + b * BLOCK * head[DEPTH]
-    for at in range(order, order + BLOCK * head[DEPTH], 4 * NUMBERS_OF_A_LINE):
+    for at in range(order, order + BLOCK * head[DEPTH], 2 * NUMBERS_OF_A_LINE):
         prefetch_row(cells.order, at)

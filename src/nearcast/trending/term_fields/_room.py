@@ -87,7 +87,7 @@ def packed_columns(cells, more, more_orders):
         in_large_pages(np.empty(width, np.float64)),
         in_large_pages(np.empty(width, np.float64)),
         cells.term, cells.field, cells.piece, cells.near, cells.limit,
-        in_large_pages(np.empty(orders, np.int16)),
+        in_large_pages(np.empty(orders, np.int32)),
         cells.group, cells.member, cells.dirty, cells.free, ends,
     )  # fmt: skip
     ends[COLUMNS_END], ends[ORDERS] = 0, 0

@@ -59,6 +59,7 @@ from nearcast.trending.term_fields._room import (
 from nearcast.trending.term_fields._tree import MARGIN, SHORT, begin_again
 
 TOGETHER = 64  # documents whose weights and spots are side by side
+MANY = 256  # rows
 TINY = 1e-300
 BEYOND = -1.0  # as the limit of a row that was not looked at yet
 
@@ -218,7 +219,8 @@ def add_row(cells, c, term, documents, touched, rules):
     """One more term that may come into the lists of a cell: the arrays."""
     head = cells.head[c]
     if head[HEIGHT] == head[ROWS]:
-        rows = rows_up_to(head[HEIGHT] + 1)
+        # What moves whenever it is full has some to spare, or it moves all the time.
+        rows = rows_up_to(head[HEIGHT] + 1 + max(np.int64(0), head[HEIGHT] - MANY) // 8)
         cells = with_rows(cells, c, rows)
         depth = min(deepest(cells, head), rows)
         if depth > head[DEPTH]:

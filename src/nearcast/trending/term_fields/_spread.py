@@ -55,7 +55,7 @@ TRIES = 16.0  # documents until a node where the cells below had to be asked is 
 
 @inner
 def marked_rows(cells, documents, begin, end, found):
-    """The rows of terms that are marked, in the cells begin:end: (cell << 16 | row of each, count).
+    """The rows of terms that are marked, in the cells begin:end: (cell << 32 | row of each, count).
 
     They are asked for: each is in a line of its own, and the next thing is to change them.
     """
@@ -67,10 +67,10 @@ def marked_rows(cells, documents, begin, end, found):
         if total + height > len(found):
             found = larger(found, 2 * (total + height))
         for i in range(height):
-            found[total] = c << 16 | i
+            found[total] = c << 32 | i
             total += documents.mark[terms[first + i]] != 0
         for n in range(before, total):
-            row = first + (found[n] & 0xFFFF)
+            row = first + (found[n] & 0xFFFFFFFF)
             prefetch_row(cells.field, row)
     return found, total
 
@@ -86,7 +86,7 @@ def spread(cells, documents, touched, lon, lat, x, y, z, weight, rules):
         seen, first, width, is_field, most = np.int64(-1), np.int64(0), np.int64(0), False, 0.0
         c0, c1, c2, c3, c4, c5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for n in range(total):
-            c, i = found[n] >> 16, found[n] & 0xFFFF
+            c, i = found[n] >> 32, found[n] & 0xFFFFFFFF
             if c != seen:
                 seen, first, width = c, heads[c, FIRST_ROW], heads[c, WIDTH]
                 frame = cells.frame[c]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -145,6 +146,11 @@ class TermFields(FlatNearby):
         for name, end in (used | {"near": nears, "limit": nears}).items():
             arrays[f"cells/{name}"] = arrays[f"cells/{name}"][:end]
         return arrays
+
+    def _take_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super()._take_arrays(arrays)
+        order = self._cells.order.astype(np.int32, copy=False)  # int16 in files of earlier ones
+        self._cells = self._cells._replace(order=order)
 
     @property
     def _state(self) -> Any:
