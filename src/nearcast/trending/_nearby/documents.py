@@ -4,8 +4,9 @@
     uses    int32[D]       postings of the document; -1 - (the next vacant one) for a vacant place
     lists   int64[V, 3]    by term: postings START:START + HELD, in the order of arrival; ROOM, a
                            power of two, or 0
-    sums    float64[V, 3]  by term: MASS, the weights of its postings; LOST, of those forgotten;
-                           NEWEST, the moment of its latest document
+    sums    float64[V, 3]  by term: MASS, the weights of its postings; LOST, of those forgotten, or
+                           as much as the term may have had when it was forgotten itself; NEWEST,
+                           the moment of its latest document
     mark    int32[V]       0 but while a document is looked at: how often it says the term
     doc     int32[P]       posting: the document
     times   int32[P]       posting: how often it says the term
@@ -271,6 +272,7 @@ def move_landmark(documents, now):
     landmark = np.floor(now) - BEHIND
     if documents.ends[LIVE] == 0:
         documents.clock[LANDMARK] = landmark
+        documents.sums[:, LOST] = 0.0
         return 1.0
     if now - documents.clock[LANDMARK] <= LONG_PAST:
         return 1.0

@@ -25,6 +25,7 @@ from nearcast.trending._nearby.documents import (
     HELD,
     LANDMARK,
     LIVE,
+    LOST,
     MASS,
     Documents,
     forget_terms,
@@ -60,9 +61,10 @@ class FlatNearby(NearbyIndex):
 
     With a `max_error` above 0, memory is bounded. Of each term the oldest documents are forgotten
     while all of them together are at most a tenth of that error, wherever one is (Eq. 14 of the
-    paper). A term is forgotten when it is in no list and 1,000 others (or the longest list) have
-    more than it at every place. With a `max_error` of 0 nothing is forgotten before the definition
-    does.
+    paper). A term is forgotten when it is in no list and has at most a tenth of that error of what
+    1,000 others (or the longest list) have at every place: should it come back, and into a list,
+    it would hardly miss what it had. With a `max_error` of 0 nothing is forgotten before the
+    definition does.
     """
 
     _touched: Touched
@@ -78,6 +80,7 @@ class FlatNearby(NearbyIndex):
         if self.roads is not None:
             self._extend(self.roads.nodes)
         self._longest_list = 0
+        self._forgotten = 0.0, 0.0
         self._begin_parts()
 
     # ------------------------------------------------------------------ what a derived class does
@@ -329,6 +332,7 @@ class FlatNearby(NearbyIndex):
             "now": None if self.now == -inf else self.now,
             "terms_when_counted": self._terms_when_counted,
             "longest_list": self._longest_list,
+            "forgotten": self._forgotten,
         }
         storage.write_arrays(path, type(self).__name__, meta, self._arrays())
 
@@ -339,6 +343,8 @@ class FlatNearby(NearbyIndex):
         index.now = -inf if meta["now"] is None else meta["now"]
         index._terms_when_counted = meta["terms_when_counted"]
         index._longest_list = meta["longest_list"]
+        weight, landmark = meta.get("forgotten", (0.0, 0.0))
+        index._forgotten = weight, landmark
         index._take_arrays(arrays)
         return index
 
@@ -401,9 +407,18 @@ class FlatNearby(NearbyIndex):
             documents = self._documents
             self._documents = documents._replace(
                 lists=np.concatenate([documents.lists, np.zeros((more, 3), np.int64)]),
-                sums=np.concatenate([documents.sums, np.zeros((more, 3))]),
+                sums=np.concatenate([documents.sums, np.tile(self._sums_of_new, (more, 1))]),
                 mark=np.concatenate([documents.mark, np.zeros(more, np.int32)]),
             )
+
+    @property
+    def _sums_of_new(self) -> NDArray[np.float64]:
+        """Those of a term that is new here: it may have been forgotten with so much."""
+        sums = np.zeros(3)
+        weight, landmark = self._forgotten
+        if weight > 0.0:
+            sums[LOST] = weight * 2.0 ** (landmark - float(self._documents.clock[LANDMARK]))
+        return sums
 
     def _tidy(self) -> None:
         """Before documents come: forget terms that matter to no list."""
@@ -413,11 +428,14 @@ class FlatNearby(NearbyIndex):
         mass, ranks = self._documents.sums[:terms, MASS], max(RANKS_KEPT, self._longest_list)
         least = 0.0
         if self._rules.forget > 0.0 and terms > ranks:
-            least = float(np.partition(mass, -ranks)[-ranks]) * self._least_share
+            least = float(np.partition(mass, -ranks)[-ranks]) * self._rules.forget
         is_kept = np.zeros(terms, np.bool_)
         self._mark_listed(is_kept)
+        had = self._documents.sums[:terms, MASS] + self._documents.sums[:terms, LOST]
         forget_terms(self._documents, is_kept, least)
         kept = np.flatnonzero(is_kept)
+        most = max(float(self._sums_of_new[LOST]), float(had[~is_kept].max(initial=0.0)))
+        self._forgotten = most, float(self._documents.clock[LANDMARK])
         self._terms_when_counted = len(kept)
         new = np.full(terms, -1, np.int32)
         new[kept] = np.arange(len(kept))
