@@ -159,6 +159,18 @@ def test_a_result_follows_who_moves_and_time(story):
     assert story.stream.hosted_files.next_expiry == float("inf")
 
 
+def test_where_nobody_knows_when_time_matters_it_is_told_at_once(story):
+    """The last output of a shard says it, and no batch makes that again."""
+    begun = MovingSubscription("walk", "tea", Circle(HERE, 1000))
+    story.run([begun, Message("a", text="tea", at=HERE, time=0, expires=60)])
+    for path in story.stream.state.hosted().folder.glob("shard-*/notifications-*"):
+        path.write_bytes(path.read_bytes()[:-1])
+    story.stream.restart()
+    assert story.stream.hosted_files.next_expiry == 0.0
+    assert story.run([("advance", 5)]) == []
+    assert story.stream.hosted_files.next_expiry == 60.0
+
+
 def test_terms_are_told_of_a_region_and_of_a_neighbourhood(story):
     around = Circle(HERE, 1000)
     rows = story.told(

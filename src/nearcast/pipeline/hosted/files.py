@@ -10,6 +10,9 @@ from typing import Any
 from nearcast.pipeline.durable_parquet import read_facts
 from nearcast.pipeline.state import ShardFiles, StateFolder
 
+AT_ONCE = 0.0
+"""The file that said when is damaged, and its batch is over: time is told, and the step says it."""
+
 
 class HostedFiles:
     """The files that keepers restore their shards from, and when time has to be told.
@@ -26,8 +29,9 @@ class HostedFiles:
         self._outputs = {shard: state.batches_with_output(shard) for shard in self._files}
         self._expiries = dict.fromkeys(self._files, inf)
         for shard, batches in self._outputs.items():
-            facts = read_facts(state.notifications(shard, batches[-1])) if batches else None
-            self._note_expiry(shard, facts or {"next_expiry": None})
+            if batches:
+                facts = read_facts(state.notifications(shard, batches[-1]))
+                self._note_expiry(shard, facts or {"next_expiry": AT_ONCE})
 
     @property
     def next_expiry(self) -> float:
