@@ -125,14 +125,16 @@ def key(told):
 
 
 def play(
-    folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_each=True, **options
-):
+    folder, seed, way, length, distribution=None, sizes=(3, 17, 90), tells_each=True,
+    window=WINDOW, **options,
+):  # fmt: skip
     """Batches, restarts, lost keepers, batches that come again, snapshots now and then.
 
     `tells_each`: are all changes told, or of top-k lists only some of a batch?
     """
-    story = Story(folder, way=way, snapshot_after=40, distribution=distribution, **options)
-    one, draw = OneBroker(WINDOW, **options), random.Random(seed)
+    story = Story(folder, way=way, window=window, snapshot_after=40, distribution=distribution,
+                  **options)  # fmt: skip
+    one, draw = OneBroker(window, **options), random.Random(seed)
     events, snapshots, written, lists = random_events(seed, length), set(), {}, {}
     while batch := list(islice(events, draw.choice(sizes))):
         expected, refused = [], len(one.refused)

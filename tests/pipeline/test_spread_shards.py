@@ -13,7 +13,7 @@ from nearcast.model import (
 from nearcast.pipeline.hosted.settings import ResultSettings
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.partitioning import Hash
-from nearcast.topk import WordStatistics
+from nearcast.topk import TimeWindow, WordStatistics
 from nearcast.topk.distributions import ByKeyword, ByPrefix, WordRanges
 from tests.pipeline.hosted_histories import cells, spread
 from tests.pipeline.hosted_story import HERE, WINDOW, Story, play, said, with_integer_ids
@@ -55,6 +55,21 @@ def test_lists_by_prefix_are_right_after_each_batch(tmp_path, seed, shards, size
     length = 150 if tells_each else 400
     way = distribution.cells.tree
     play(tmp_path, seed, way, length, distribution, sizes=sizes, tells_each=tells_each)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hash",
+        "keyword",
+        *(pytest.param(n, marks=pytest.mark.thorough) for n in ("location", "prefix")),
+    ],
+)
+def test_lists_of_a_window_of_time_are_those_of_one_broker(tmp_path, name):
+    distribution = None if name == "hash" else spread(name, 2, 5)
+    way = distribution.cells.tree if distribution else Hash(2)
+    tells_each = name != "prefix"
+    play(tmp_path, 5, way, 250, distribution, window=TimeWindow(12.0), tells_each=tells_each)
 
 
 STATISTICS = WordStatistics(100, {"tea": 90, "cake": 40, "jazz": 1})
