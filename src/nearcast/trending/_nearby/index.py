@@ -213,6 +213,7 @@ class FlatNearby(NearbyIndex):
             self._is_one_step = False
         touched = self._touched
         count = int(touched.counts[LISTS])
+        self._touched = nothing_more(touched)
         lists, start = touched.slot[:count], touched.start[: count + 1]
         before = NumberedLists(touched.term, start[:-1], np.diff(start))
         after, scores = self._read_all(lists)

@@ -39,7 +39,13 @@ from nearcast.trending._regions.places import (
     no_levels,
 )
 from nearcast.trending._regions.postings import Regions, Sums, Terms
-from nearcast.trending._regions.remembered import LISTS, STEPS, Remembered, nothing
+from nearcast.trending._regions.remembered import (
+    LISTS,
+    STEPS,
+    Remembered,
+    nothing,
+    nothing_more,
+)
 from nearcast.trending._regions.rows import HELD, LEVEL, ROOM, STEP, K, Rows, Spelling, no_rows
 from nearcast.trending._regions.runs import Runs
 from nearcast.trending._regions.table import Table
@@ -260,6 +266,7 @@ class FlatRegions(TrendingIndex):
             self._is_one_step = False
         remembered, rows = self._remembered, self._rows
         count = int(remembered.ends[LISTS])
+        self._remembered = nothing_more(remembered)
         slots, start = remembered.slot[:count], remembered.start[: count + 1]
         before = NumberedLists(remembered.term, start[:-1], np.diff(start))
         length = np.minimum(rows.head[slots, K], rows.head[slots, HELD]).astype(np.int64)

@@ -36,6 +36,12 @@ def nothing() -> Remembered:
     )
 
 
+def nothing_more(remembered: Remembered) -> Remembered:
+    """After a step that may have changed very many lists, which need not stay in memory."""
+    remembered.ends[LISTS] = 0
+    return nothing()._replace(ends=remembered.ends)
+
+
 @leaf
 def begin_step(remembered):
     """Nothing has been changed yet."""
