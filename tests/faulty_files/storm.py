@@ -279,17 +279,22 @@ class _Storm:
         paths.sort(key=lambda path: re.sub("[0-9a-f]{32}", "", str(path)))
         if not paths:
             return
-        self._stream, is_output = None, self._draw.random() < 0.3
+        is_output, wanted = self._draw.random() < 0.3, self.batch + 1
         if not is_output:
             self._flip_bit_of(paths)
-        try:
-            self._start()
-            self._do_batch(flip_output=is_output)
-        except (BadFile, BadCheckpoint) as error:
-            _must_say(error, str(self._flipped[0]))
+        # What a batch gives may be damaged each time that it is made anew.
+        for _ in range(self._draw.randrange(1, 4) if is_output else 1):
+            if self.batch == wanted:
+                break
+            self._stream = None
+            try:
+                self._start()
+                self._do_batch(flip_output=is_output)
+            except (BadFile, BadCheckpoint) as error:
+                _must_say(error, str(self._flipped[0]))
         self._stream = None
         path, good, bad = self._flipped
-        # What a batch gives is made anew; all else comes back from another copy.
+        # All else comes back from another copy.
         if not is_output and path.exists() and path.read_bytes() == bad:
             path.write_bytes(good)
 
@@ -303,11 +308,14 @@ class _Storm:
 
     def _fail_to_append(self, event):
         """The disk is full, perhaps, when this row comes."""
-        log = self.feeder.log
-        rows, end = self.feeder.rows, log.end
+        log, is_written = self.feeder.log, False
+        end = log.end
         with suppress(OSError), self._little_space(self._folder / "log"):
-            self.feeder.append([event])
-        assert log.end - end == self.feeder.rows - rows
+            self.feeder.write([event])
+            is_written = True
+        assert log.end - end == is_written
+        if is_written:
+            self.feeder.tell([event])
 
     def _fail_to_store(self, output):
         with self._little_space(self._folder / "store"):

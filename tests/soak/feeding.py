@@ -73,7 +73,15 @@ class Feeder:
 
     def append(self, events):
         """Append events, known to the oracle."""
+        self.write(events)
+        self.tell(events)
+
+    def write(self, events):
+        """Into the log only."""
         append_to(self._log, events)
+
+    def tell(self, events):
+        """The oracle only."""
         for event in events:
             known, refused = len(self._oracle.notifications), len(self._oracle.unknown)
             self._oracle.apply(event)
@@ -114,8 +122,10 @@ class ResultsFeeder(Feeder):
         self._lists = ToldLists(ROUNDED)
         self._scores = {}  # in each list that should be told, and how far they may be off
 
-    def append(self, events):
+    def write(self, events):
         self._log.append(log_table(events).drop_columns(["offset"]))
+
+    def tell(self, events):
         for event in events:
             refused = len(self.one.refused)
             for each in self.one.apply(event):
