@@ -1,7 +1,7 @@
 """Draw what was measured. Reads result files, measures nothing."""
 
 from collections.abc import Iterable
-from itertools import cycle
+from itertools import cycle, zip_longest
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -31,6 +31,7 @@ _TABLES = {
 
 # Without grey, which is the limit's.
 _PALETTE = (*(f"C{number}" for number in (0, 1, 2, 3, 4, 5, 6, 8, 9)), "black", "gold", "navy")
+_MOST_ACROSS = 4  # panels
 _MOST_TICKS = 10  # more labels would run into one another
 _MOST_SIDE_BY_SIDE = 12  # bars whose values have room beside each other
 _WIDEST_NAMES = 40  # letters of places that have
@@ -58,12 +59,17 @@ def plot_folder(folder: Path) -> list[Path]:
 
 def draw(figure: Figure, rows: Rows) -> Canvas:
     panels = [panel for panel in figure.panels if _rows_of(panel, rows)]
-    canvas = Canvas(figsize=(3.0 + 4.5 * len(panels), 5.2), layout="constrained")
+    down = -(-len(panels) // _MOST_ACROSS)
+    across = -(-len(panels) // down)
+    canvas = Canvas(figsize=(3.0 + 4.5 * across, 1.0 + 4.2 * down), layout="constrained")
     canvas.suptitle(figure.title)
-    all_axes = canvas.subplots(1, len(panels), squeeze=False)[0]
+    all_axes = canvas.subplots(down, across, squeeze=False).flat
     colours = _colours(rows)
     series: dict[str, Any] = {}  # in all panels together: one legend, beside them
-    for axes, panel in zip(all_axes, panels, strict=True):
+    for axes, panel in zip_longest(all_axes, panels):
+        if panel is None:
+            axes.remove()
+            continue
         chosen = _rows_of(panel, rows)
         _draw_panel(axes, panel, chosen, colours)
         axes.set(title=panel.title, xlabel=figure.x_label, ylabel=panel.y_label)
@@ -71,7 +77,7 @@ def draw(figure: Figure, rows: Rows) -> Canvas:
             series.setdefault(label, handle)
     canvas.legend(series.values(), series.keys(), loc="outside right upper", fontsize="small")
     wrapped = fill(
-        f"Paper: {figure.finding}" if "/" in figure.name else figure.finding, 70 * len(panels)
+        f"Paper: {figure.finding}" if "/" in figure.name else figure.finding, 70 * across
     )
     canvas.supxlabel(f"{_sizes(rows)}\n{wrapped}", fontsize="small")
     return canvas
@@ -106,15 +112,25 @@ def _draw_bars(
 ) -> None:
     by_size = sorted(rows, key=lambda row: row["subscriptions"])  # as they are, where it is one
     places = _distinct(row["x"] for row in by_size)
-    width, is_crowded = 0.8 / len(series), len(rows) > _MOST_SIDE_BY_SIDE
-    for i, name in enumerate(series):
+    # Not every series is everywhere: bars stand side by side with those of their place only.
+    here = {x: [name for name in series if (name, x) in _places(rows)] for x in places}
+    width = 0.8 / max(map(len, here.values()))
+    is_crowded = len(rows) > _MOST_SIDE_BY_SIDE
+    for name in series:
         heights = {row["x"]: row[panel.y] for row in rows if row["series"] == name}
-        at = np.array([places.index(x) for x in heights]) + (i - (len(series) - 1) / 2) * width
+        shift = np.array([here[x].index(name) - (len(here[x]) - 1) / 2 for x in heights])
+        at = np.array([places.index(x) for x in heights]) + shift * width
         bars = axes.bar(at, list(heights.values()), width, label=name, color=colours[name])
-        axes.bar_label(bars, fmt="%.3g", fontsize="x-small", rotation=90 * is_crowded)
+        axes.bar_label(bars, fmt=_value, fontsize="x-small", rotation=90 * is_crowded)
+    axes.margins(y=0.25 if is_crowded else 0.1)  # for the values above the bars
     axes.set_xticks(range(len(places)), places)
     if sum(map(len, places)) > _WIDEST_NAMES:
         axes.tick_params("x", labelrotation=15)
+
+
+def _places(rows: Rows) -> set[tuple[str, Any]]:
+    """Which series has a bar where."""
+    return {(row["series"], row["x"]) for row in rows}
 
 
 def _draw_lines(
@@ -131,6 +147,14 @@ def _draw_lines(
     if len(measured) <= _MOST_TICKS:
         axes.set_xticks(measured, [_short(value) for value in measured])
         axes.set_xticks([], minor=True)
+
+
+def _value(value: float) -> str:
+    """A number above a bar, of three digits: 0.123, 45.6, 5.87k, 340k."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
 
 
 def _short(value: float) -> str:
