@@ -35,14 +35,16 @@ class ToldLists:
             ["batch", "position", "kind", "subscription_id", "items", "entered", "left"]
         ).to_pylist()
         batches = [[*rows] for _, rows in groupby(rows, key=lambda row: row["batch"])]
+        # A batch ends somewhere between the last row that told something and the first of the next.
+        lasts = [*(batch[-1]["position"] for batch in batches[:-1]), inf]
         nexts = [*(batch[0]["position"] for batch in batches[1:]), inf]
-        for batch, next_one in zip(batches, nexts, strict=True):
+        for batch, last, next_one in zip(batches, lasts, nexts, strict=True):
             for row in batch:
                 if row["kind"] == "top":
                     wrong += self._missteps(row, told.get(row["subscription_id"]))
                     told[row["subscription_id"]] = row
             for id in self._lists:
-                right = self._between(id, batch[-1]["position"], next_one)
+                right = self._between(id, last, next_one)
                 # One that is empty from the beginning is not told.
                 if all(right) and not any(self._is(told.get(id), each) for each in right):
                     wrong.append(
