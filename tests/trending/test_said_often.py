@@ -15,7 +15,7 @@ from tests.trending.indexes import INDEXES
 
 HERE = Point(2.35, 48.86)
 OF_REGIONS = [
-    pytest.param(INDEXES[name], id=name, marks=[pytest.mark.thorough] * (name == "DS"))
+    pytest.param(INDEXES[name], id=name)
     for name in ("CellRows", "ParallelCellRows", "TP", "DS", "RST")
 ]
 

@@ -2,8 +2,10 @@
 
 from random import Random
 
+import numpy as np
 import pytest
 
+from nearcast import storage
 from nearcast.batches import MessageBatch
 from nearcast.checks.trending.samples import terms_of
 from nearcast.model import Message, NearbyTrendingSubscription, Point, Space
@@ -179,3 +181,22 @@ def test_two_people_far_apart_and_more_words_than_16_bits_can_number(max_error):
     for each in people:
         assert_about_right(index, oracle, each)
     index.check()
+
+
+def test_a_file_that_numbers_rows_with_16_bits_is_read(tmp_path):
+    """As files of earlier ones do, which do not say either what was forgotten with terms."""
+    index = make(Space.EARTH, 0.01)
+    homes = [place(Random(n), Space.EARTH, 0.05) for n in range(40)]
+    index.subscribe_many([NearbyTrendingSubscription(n, at, k=3) for n, at in enumerate(homes)])
+    messages = list(a_stream(Space.EARTH, 60))
+    index.publish_batch(MessageBatch.from_messages(messages[:30]))
+    index.save(tmp_path / "new.near")
+    meta, arrays = storage.read_arrays(tmp_path / "new.near", "TermFields")
+    del meta["forgotten"]
+    order = arrays["cells/order"].astype(np.int16)
+    storage.write_arrays(tmp_path / "old.near", "TermFields", meta, arrays | {"cells/order": order})
+    loaded = TermFields.load(tmp_path / "old.near")
+    for message in messages[30:]:
+        assert loaded.publish(message) == index.publish(message)
+    loaded.subscribe(NearbyTrendingSubscription("new", homes[0], k=20))
+    loaded.check()

@@ -1,7 +1,8 @@
 """The contract of the trending room, as checks that any index can be put through.
 
 Each check makes fresh indexes, uses only what `TrendingIndex` promises, and compares lists, and
-what is told of them, with `ScanTrending`: exactly for regions, within `max_error` for nearness.
+what is told of them, with `ScanTrending`: exactly for regions, and for nearness where `max_error`
+is 0; else within it.
 """
 
 from nearcast.checks.expecting import run_checks

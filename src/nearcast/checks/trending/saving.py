@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from nearcast.batches import MessageBatch
 from nearcast.checks.trending.samples import (
     SPACES,
     Check,
@@ -14,7 +15,7 @@ from nearcast.checks.trending.samples import (
     some_subscriptions,
 )
 from nearcast.model import Message
-from nearcast.trending import TermRules
+from nearcast.trending import TermRules, TrendingIndex
 
 
 def check_save_and_load(make_index: MakeIndex) -> None:
@@ -43,6 +44,45 @@ def check_save_and_load(make_index: MakeIndex) -> None:
         pair.assert_same_lists()
 
 
+def check_goes_on_like_its_twin(make_index: MakeIndex) -> None:
+    """What was loaded tells the same as the one that was saved, and has the same, bit for bit."""
+    for space in SPACES:
+        index = make_index(half_life=6.0, horizon=4, space=space, lateness=1.0)
+        subscriptions = list(some_subscriptions(index.kinds[0], 60, space))
+        index.subscribe_many(subscriptions[:40])
+        messages = list(some_documents(120, space))
+        for number, message in enumerate(messages[:50]):
+            index.publish(message)
+            if number % 10 == 9:
+                index.unsubscribe(number // 10)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "index.near"
+            index.save(path)
+            twins = index, type(index).load(path)
+        for number, message in enumerate(messages[50:80]):
+            told = [twin.publish(message) for twin in twins]
+            assert told[0] == told[1]
+            if number % 3 == 0:
+                told = [twin.subscribe(subscriptions[40 + number // 3]) for twin in twins]
+                assert told[0] == told[1]
+            if number % 5 == 0:
+                for twin in twins:
+                    twin.unsubscribe(number + 10)
+            _assert_twins(*twins)
+        batch = MessageBatch.from_messages(messages[80:], space=space)
+        one, other = (twin.publish_batch(batch).tolist() for twin in twins)
+        assert one == other
+        told = [twin.advance(twin.now + 10.0) for twin in twins]
+        assert told[0] == told[1]
+        _assert_twins(*twins)
+
+
+def _assert_twins(one: TrendingIndex, other: TrendingIndex) -> None:
+    assert set(one.ids()) == set(other.ids())
+    for id in one.ids():
+        assert one.top(id) == other.top(id)
+
+
 def check_saved_empty(make_index: MakeIndex) -> None:
     """An index without anything can be saved, loaded and used."""
     pair = Pair(make_index, half_life=6.0)
@@ -58,4 +98,8 @@ def check_saved_empty(make_index: MakeIndex) -> None:
     pair.assert_same_lists()
 
 
-SAVING: tuple[Check, ...] = (check_save_and_load, check_saved_empty)
+SAVING: tuple[Check, ...] = (
+    check_save_and_load,
+    check_goes_on_like_its_twin,
+    check_saved_empty,
+)
