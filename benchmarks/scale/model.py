@@ -12,10 +12,9 @@ from nearcast.pipeline.frames import ROWS_TOGETHER
 
 Floats = NDArray[np.float64]
 
-MATCHING, TELLING, BARE, MOVES, ELSEWHERE, UNPACKING = (
-    "matching", "telling", "hearing of messages that concern others", "moves",
-    "moves of those in other shards", "unpacking",
-)  # fmt: skip
+MATCHING, TELLING = "taking messages in and matching them", "telling results"
+BARE, UNPACKING = "hearing of messages that concern others", "unpacking"
+MOVES, ELSEWHERE = "moves", "moves of those in other shards"
 MERGING = "merging lists in the driver"
 MEMORY = "memory"
 """What can take the time of a shard, or the limit of a cluster."""

@@ -78,7 +78,7 @@ def _cluster(rows: Rows, demand: dict[str, Any]) -> Iterable[str]:
                     number(row["busiest_microseconds"]),
                     number(row["reach"]),
                     _limit(row),
-                    number(row["subscriptions_borne"]),
+                    number(row["subscriptions_borne"]) if row["subscriptions_borne"] else "none",
                 )
             )
         [law] = [row for row in _of(rows, LAW) if row["series"] == kind]
@@ -105,14 +105,21 @@ def _verdict(best: dict[str, Any], demand: dict[str, Any]) -> str:
         return (
             f"{best['cores']:,} cores on {best['machines']:,} machines, by {best['distribution']}."
         )
+    borne = best["subscriptions_borne"]
     return (
         f"not within reach of 1,024 shards. {best['shards']:,} by {best['distribution']}, "
         f"{best['cores']:,} cores on {best['machines']:,} machines, bear "
         f"{number(best['reach'])} messages a second, "
-        f"{number(best['reach'] / demand['messages_per_second'] * 100)}% of what is asked for; or "
-        f"all of them for {number(best['subscriptions_borne'])} subscriptions. "
-        f"The limit is {_limit(best)}."
+        f"{number(best['reach'] / demand['messages_per_second'] * 100)}% of what is asked for; "
+        + (f"all of them for {number(borne)} subscriptions. " if borne else _FOR_NOBODY)
+        + f"The limit is {_limit(best)}."
     )
+
+
+_FOR_NOBODY = (
+    "not all of them for any number of subscriptions, since a shard takes too long for a message "
+    "whoever wants it. "
+)
 
 
 def _limit(row: dict[str, Any]) -> str:

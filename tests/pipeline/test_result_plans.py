@@ -1,10 +1,14 @@
 """`plan_results`: plans that say what they cost, and what cannot be planned."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks.pipeline.kinds.moving import Moving
+from benchmarks.pipeline.kinds.top_k import TopK
+from benchmarks.pipeline.kinds.trending import Trending
 from nearcast.batches import MessageBatch
 from nearcast.datasets import Tweets
 from nearcast.model import (
@@ -18,6 +22,7 @@ from nearcast.model import (
     TrendingSubscription,
 )
 from nearcast.pipeline.hosted.settings import ResultSettings
+from nearcast.pipeline.hosted.spread.cost import KIND_COSTS
 from nearcast.pipeline.hosted.spread.distribution import ResultDistribution
 from nearcast.pipeline.hosted.spread.plan import plan_results
 
@@ -64,6 +69,62 @@ def test_auto_is_the_quickest_and_says_why(subscriptions):
     assert plan.why.startswith(f"{best} on 8 shards should take")
     assert "hash" in plan.predicted
     assert (plan.distribution is None) is (best == "hash")
+
+
+def ranked(kind):
+    """The distributions of a kind of benchmarks/results/pipeline-kinds.json, the quickest first."""
+    predicted = plan_results(
+        "auto", next(kind.subscribed())[:1000], next(kind.past()), 4,
+        total_subscriptions=100_000, statistics=kind.settings.statistics,
+    ).predicted  # fmt: skip
+    return sorted(predicted, key=lambda name: predicted[name].seconds)
+
+
+def test_auto_ranks_first_what_was_measured_to_be_the_quickest_in_four_shards():
+    assert ranked(Moving(2000, 300, 1)) == ["hash", "location"]  # 249 and 629 µs a message
+    assert ranked(Trending(2000, 300, is_nearby=True)) == ["hash"]
+    lists = ranked(TopK(2000, 300))
+    assert lists[:2] == ["hash", "location"]  # 161 and 181
+    assert set(lists[2:]) == {"keyword", "prefix"}  # 527 and 685
+
+
+def test_location_is_the_better_for_regions_the_less_telling_takes(monkeypatch):
+    regions = Trending(2000, 300, is_nearby=False)
+    assert ranked(regions) == ["location", "hash"]  # 74 and 103 in benchmarks/results/scale.json
+    # As it was when streams were measured: 30 µs for each of 58 lists, not all shards alike.
+    then = replace(KIND_COSTS[TrendingSubscription], told=30e-6, changed=0.33)
+    monkeypatch.setitem(KIND_COSTS, TrendingSubscription, then)
+    assert ranked(regions) == ["hash", "location"]  # 2,120 and 2,480
+
+
+def small_regions(count=2000):
+    return [TrendingSubscription(n, Circle(TWEETS.message(n).middle, 100.0)) for n in range(count)]
+
+
+def test_many_small_regions_in_many_shards_are_divided_by_location():
+    plan = plan_results("auto", small_regions(), TWEETS, 32, total_subscriptions=10**7)
+    assert plan.distribution.name == "location"
+    assert plan.predicted["location"].copies < 4
+    assert plan.predicted["location"].seconds < 0.7 * plan.predicted["hash"].seconds
+
+
+def test_moves_that_all_shards_hear_are_worth_no_division():
+    plan = plan_results("auto", walkers(metres=500), TWEETS, 32, total_subscriptions=10**7)
+    assert plan.distribution is None
+    assert plan.predicted["location"].seconds > KIND_COSTS[MovingSubscription].elsewhere
+
+
+def test_terms_around_a_place_are_all_in_the_shard_that_hears_everything():
+    regions = small_regions(1000)
+    nearby = [NearbyTrendingSubscription(1000 + n, each.region.centre) for n, each in
+              enumerate(regions)]  # fmt: skip
+    alone = plan_results("location", regions, TWEETS, 8, total_subscriptions=500_000)
+    both = plan_results("location", regions + nearby, TWEETS, 8, total_subscriptions=10**6)
+    heavy = KIND_COSTS[NearbyTrendingSubscription].message.at(500_000)
+    assert both.predicted["location"].seconds > alone.predicted["location"].seconds + heavy
+    assert both.predicted["location"].balance > 4
+    best = plan_results("auto", regions + nearby, TWEETS, 8, total_subscriptions=10**6)
+    assert best.distribution is None
 
 
 def test_what_nothing_is_planned_for_is_in_the_shard_that_hears_everything():

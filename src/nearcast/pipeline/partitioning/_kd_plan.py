@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from nearcast.pipeline.partitioning.cost import shard_seconds
 
 Rects: TypeAlias = NDArray[np.float64]
 Tree: TypeAlias = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
+
+Cost: TypeAlias = Callable[[Any, Any], Any]
+"""What a shard takes for so many subscriptions and messages, numbers or arrays of them."""
 
 # A division that saves less is not worth the memory of its copies.
 MOST_OF_UNDIVIDED = 0.9
@@ -27,12 +31,14 @@ class _Part:
     places: Rects
     region_weight: float
     place_weight: float
+    cost: Cost
+    most_of_undivided: float
 
     def undivided(self, shards: int) -> _Node:
         """A leaf: its subscriptions are dealt out, its messages go to all of its shards."""
         subscriptions = self.region_weight * len(self.regions) / shards
         messages = self.place_weight * len(self.places)
-        return _Node(shard_seconds(subscriptions, messages), shards)
+        return _Node(float(self.cost(subscriptions, messages)), shards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +53,17 @@ class _Node:
 
 
 def plan_tree(
-    regions: Rects, places: Rects, region_weight: float, place_weight: float, shards: int
+    regions: Rects,
+    places: Rects,
+    region_weight: float,
+    place_weight: float,
+    shards: int,
+    cost: Cost = shard_seconds,
+    most_of_undivided: float = MOST_OF_UNDIVIDED,
 ) -> Tree:
     """The arrays axis, split, low, high of a kd-tree, drawn in `_location_kernels.py`."""
-    root = _plan(_Part(regions, places, region_weight, place_weight), shards)
+    whole = _Part(regions, places, region_weight, place_weight, cost, most_of_undivided)
+    root = _plan(whole, shards)
     nodes: list[tuple[int, float, int, int]] = []
     _flatten(root, 0, nodes)
     axis, split, low, high = zip(*nodes, strict=True)
@@ -72,7 +85,7 @@ def _plan(part: _Part, shards: int) -> _Node:
     low, high = _divided(part, axis, split)
     children = (_plan(low, low_shards), _plan(high, shards - low_shards))
     seconds = max(child.seconds for child in children)
-    if seconds >= MOST_OF_UNDIVIDED * undivided.seconds:
+    if seconds >= part.most_of_undivided * undivided.seconds:
         return undivided
     return _Node(seconds, shards, axis, split, children)
 
@@ -93,11 +106,11 @@ def _best_line(part: _Part, shards: int) -> tuple[int, float, int] | None:
         for low_shards in sorted({shards // 2, shards - shards // 2}):
             high_shards = shards - low_shards
             seconds = np.maximum(
-                shard_seconds(
+                part.cost(
                     low_subscriptions * (part.region_weight / low_shards),
                     low_messages * (part.place_weight / low_shards),
                 ),
-                shard_seconds(
+                part.cost(
                     high_subscriptions * (part.region_weight / high_shards),
                     high_messages * (part.place_weight / high_shards),
                 ),

@@ -1,7 +1,10 @@
 """What a shard costs: the model that plans minimise and `choose` compares.
 
 The constants were measured with the AP-Tree of this repository on its synthetic tweets. They price
-plans against each other; a machine twice as fast changes all of them alike.
+plans against each other; a machine twice as fast changes all of them alike. `RarestWordTree`, the
+default, takes 1.1 µs a message and 0.8 more for a million, up to 20 million subscriptions. With
+its numbers 16 shards of the synthetic tweets would keep 1.3 replicas instead of 1.5 and hear 1.6
+copies of a message instead of one: what is saved in replicas would be paid in communication.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nearcast.batches import MessageBatch
 from nearcast.model import TopKSubscription
-from nearcast.topk.distributions.cost import SEND_SECONDS, shard_seconds
+from nearcast.topk.distributions.cost import LISTS, SEND_SECONDS
 from nearcast.topk.distributions.distribution import Distribution
 from nearcast.topk.distributions.kinds import KINDS
 from nearcast.topk.distributions.lowest_scores import lowest_scores
@@ -26,7 +26,8 @@ class Prediction:
     - `replicas`: shards a subscription is in
     - `copies`: shards a message goes to
     - `balance`: the work of the busiest shard over the mean of all
-    - `seconds`: a message, for the busiest shard or the router, whichever takes longer
+    - `seconds`: a message, for the busiest shard or the router, whichever takes longer; or for
+      whoever merges what shards tell, where that takes longer still
     """
 
     replicas: float
@@ -36,15 +37,21 @@ class Prediction:
 
     @classmethod
     def of(
-        cls, kept: NDArray[np.float64], share: NDArray[np.float64], total_subscriptions: int
+        cls,
+        kept: NDArray[np.float64],
+        share: NDArray[np.float64],
+        work: NDArray[np.float64],
+        others: float,
     ) -> Prediction:
-        """Given the shares of subscriptions and of messages that each shard gets."""
-        work = shard_seconds(share, kept * total_subscriptions)
+        """Given the shares of subscriptions and of messages that each shard gets, and its seconds.
+
+        `others`: seconds of the router, or of who merges
+        """
         return cls(
             round(float(kept.sum()), 3),
             round(float(share.sum()), 3),
             round(float(work.max() / work.mean()), 3) if work.any() else 1.0,
-            round(max(float(work.max()), SEND_SECONDS * float(share.sum())), 7),
+            round(max(float(work.max()), others), 7),
         )
 
 
@@ -77,7 +84,7 @@ def choose(
     >>> tea = [TopKSubscription("s", "tea", Point(0, 0))]
     >>> scoring = Scoring.of(Space.EARTH, None, WordStatistics())
     >>> choose("hash", tea, messages, 4, scoring, total_subscriptions=10**6).predicted["hash"]
-    Prediction(replicas=1.0, copies=4.0, balance=2.714, seconds=0.00019)
+    Prediction(replicas=1.0, copies=4.0, balance=3.957, seconds=0.0001927)
     """
     check_name(name)
     lowest = lowest_scores(subscriptions, messages, scoring)
@@ -135,7 +142,8 @@ def _predict(
     total_subscriptions: int,
 ) -> Prediction:
     kept, share = loads(distribution, subscriptions, lowest, messages, scoring)
-    return Prediction.of(kept, share, total_subscriptions)
+    work = LISTS.of_share(share, kept * total_subscriptions)
+    return Prediction.of(kept, share, work, SEND_SECONDS * float(share.sum()))
 
 
 def reason_for(best: str, predicted: dict[str, Prediction], shards: int) -> str:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from nearcast.batches import MessageBatch
 from nearcast.model import Id, Region, Space
 from nearcast.pipeline.partitioning import Location
-from nearcast.pipeline.partitioning._kd_plan import plan_tree
+from nearcast.pipeline.partitioning._kd_plan import Cost, plan_tree
 from nearcast.pipeline.partitioning._location_kernels import LEAF
-from nearcast.pipeline.partitioning.cost import MANY
 from nearcast.space import RegionColumn
 from nearcast.topk.distributions.distribution import hash_of_id
 
@@ -56,10 +55,12 @@ class Cells:
         divided: int,
         shards: int,
         total_subscriptions: int,
+        cost: Cost,
     ) -> Self:
         """Divide the map among the first so many shards by cost, given samples of what is to come.
 
-        Algorithm 3 of DSkype, for subscriptions that are where their middle is.
+        Algorithm 3 of DSkype, for subscriptions that are where their middle is. `cost` says what a
+        shard takes for so many of them and a share of the messages.
         """
         row, covers = RegionColumn.of_regions(regions, Space.EARTH).covers()
         single = np.bincount(row, minlength=len(regions)) == 1  # no other fits into a cell
@@ -76,8 +77,10 @@ class Cells:
             np.hstack([middles, middles]),
             _widened(messages.rects, across, along),
             total_subscriptions / len(middles),
-            MANY / max(1, len(messages)),
+            1.0 / max(1, len(messages)),
             divided,
+            cost,
+            most_of_undivided=1.0,  # nobody is copied, so that whatever is saved is worth it
         )
         return cls(Location(shards, *tree), (across, along))
 
