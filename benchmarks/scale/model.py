@@ -209,8 +209,9 @@ def _parts(
 
 def _merging(division: Division, costs: ShardCosts, subscriptions: float) -> float:
     """Microseconds of the driver for a message: each list that several shards have parts of."""
-    is_merged = division.repeated and division.kept.sum() > 1.0 + 1e-9
-    return costs.merge * costs.rate * subscriptions * is_merged
+    if not division.repeated or float(division.kept.sum()) < 1.0 + 1e-9:
+        return 0.0
+    return costs.merge * costs.rate * subscriptions
 
 
 def _subscriptions_borne(

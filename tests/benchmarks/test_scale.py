@@ -137,6 +137,7 @@ def test_lists_that_are_merged_wait_for_the_driver():
     halves = Division("keyword", np.full(4, 0.5), np.full(4, 0.25), repeated=True)
     found = cluster(halves, lists, FREE, DEMAND)
     assert found.limit == model.MERGING
+    assert json.dumps(found.suffices(DEMAND)) == "false"  # as records have it
     assert found.reach == pytest.approx(0.6e6 / (4.0 * 10.0))
     assert cluster(by_hash(4), lists, FREE, DEMAND).limit == model.MATCHING
 
