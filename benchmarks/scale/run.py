@@ -33,7 +33,7 @@ _KINDS: dict[str, tuple[Make, int, int]] = {  # with subscriptions, and messages
     "boolean": (Boolean, 800_000, 10_000),
     "moving": (Moving, 160_000, 5_000),
     "trending regions": (lambda n, m: Trending(n, m, is_nearby=False), 80_000, 500),
-    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 16_000, 200),
+    "trending nearby": (lambda n, m: Trending(n, m, is_nearby=True), 128_000, 100),
     "top-k": (TopK, 64_000, 1_000),
 }
 
