@@ -60,7 +60,7 @@ MOVING = KindCost(
 REGIONS = KindCost(
     CostLaw(27e-6, 6.4e-6, 0.2, largest=80_000), told=1.3e-6, changed=0.24, bare=13e-6
 )
-NEARBY = KindCost(CostLaw(1960e-6, 0.0, 1.0, largest=16_000), told=5.8e-6, changed=3.2e-3)
+NEARBY = KindCost(CostLaw(3.2e-3, 1.36e-9, 1.2, largest=128_000), told=2.6e-6, changed=6.8e-3)
 TOP = KindCost(LISTS, told=2e-6, changed=8.6e-5)
 KIND_COSTS: dict[type, KindCost] = {
     MovingSubscription: MOVING,
