@@ -1,10 +1,11 @@
 """What messages and moves cost a shard that keeps results: what `plan_results` compares.
 
-All of it is measured by `python -m benchmarks run scale`, whose page, docs/scale.md, has these
-numbers: the tables 'One shard, measured', 'Hearing of everything, measured' and 'Routing and
-packing, measured'. After that has been measured anew, put its numbers here; what `told` and `bare`
-take is Python around the index, and changes more than laws do. They price plans against each other;
-a machine twice as fast changes all of them alike.
+Measured by `python -m benchmarks run scale`, whose page, docs/scale.md, has such numbers: the
+tables 'One shard, measured', 'Hearing of everything, measured' and 'Routing and packing, measured';
+but how many lists a message changes, and what it takes to merge one, by `run pipeline`, and what it
+takes to tell a top-k list is a guess. After either has been measured anew, put its numbers here;
+what `told` and `bare` take is Python around the index, and changes more than laws do. They price
+plans against each other; a machine twice as fast changes all of them alike.
 """
 
 from __future__ import annotations
