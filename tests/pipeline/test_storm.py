@@ -24,7 +24,14 @@ def test_a_storm_changes_nothing(tmp_path, seed):
     assert result.notifications > 50
 
 
-@pytest.mark.parametrize("results", ["hash", "cells", "keyword", "prefix"])
+@pytest.mark.parametrize(
+    "results",
+    [
+        "cells",
+        "prefix",
+        *(pytest.param(n, marks=pytest.mark.thorough) for n in ("hash", "keyword")),
+    ],
+)
 def test_a_storm_changes_no_results(tmp_path, results):
     result = play_storm(tmp_path, 7, FAULTS_OF_RESULTS, results=results)
     assert not result.problems, result

@@ -69,7 +69,10 @@ def test_scores_are_within_the_error_while_documents_are_forgotten(make_index):
     assert index.stats().documents < oracle.stats().documents / 2
 
 
-@pytest.mark.parametrize("make_index", KINDS)
+@pytest.mark.parametrize(
+    "make_index",
+    [TermFields, pytest.param(ParallelTermFields, marks=pytest.mark.thorough), *KINDS[2:]],
+)
 def test_a_word_that_was_forgotten_and_comes_back_has_about_what_it_had(make_index):
     """Rare words that are said all the time, more than there is room for, and then some again."""
     random = Random(4)
